@@ -19,9 +19,11 @@ const font = join(fontPackage, 'files', 'inter-latin-wght-normal.woff2')
 const ofNode = {
   name: 'of-node',
   resolveId: {
-    filter: { id: /^node:crypto$|\/load-later\.ts$/ },
+    filter: { id: /^node:(crypto|net)$|\/load-later\.ts$/ },
     handler: (/** @type {string} */ id) =>
-      id === 'node:crypto' ? join(source, 'node', 'crypto.ts') : join(root, 'tools', 'page-load-later.mjs'),
+      id.startsWith('node:')
+        ? join(source, 'node', `${id.slice('node:'.length)}.ts`)
+        : join(root, 'tools', 'page-load-later.mjs'),
   },
 }
 

@@ -89,6 +89,7 @@ const layers = {
     ...['authz/authz.ts', 'authz/rbac-authorizer.ts', 'authz/rbac-source.ts'],
     ...[
       'admission-review',
+      'caretakers',
       'config-map-records',
       'kinds',
       'plan',

@@ -29,6 +29,7 @@ export const admissionOrder = [
   'NamespaceDefaultObjects',
   'NamespacePopulation',
   'AppliedRecord',
+  'TemplateProtection',
   'IpAddressProtection',
   'CertificateSigningRequests',
   'OwnerReferencesPermissionEnforcement',

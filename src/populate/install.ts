@@ -1,25 +1,17 @@
 /**
- * What `borough populate` puts on a cluster at its start, and takes off again when it is told to: the kind, and the
- * webhook configurations. Its account and rights are an administrator's business (`rights.ts`).
+ * The kind that `borough populate` puts on a cluster at its start, and the namespace of its own. Its account and rights
+ * are an administrator's business (`rights.ts`).
  */
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
-import type { GroupVersionResource } from '../kube/gvk.ts'
-import { isAlreadyExists, isForbidden, isNotFound } from '../kube/status-error.ts'
+import { isAlreadyExists, isForbidden } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { definitionName, templateDefinition } from './definition.ts'
 import { namespaceManifest } from './manifests.ts'
-import { installFieldManager, installName } from './names.ts'
-import { type WebhookConfigurationOptions, webhookConfigurations } from './webhook-configurations.ts'
+import { installFieldManager } from './names.ts'
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' } as const
 const definitions = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' } as const
-const registration = { group: 'admissionregistration.k8s.io', version: 'v1' } as const
-const configurations: Readonly<Record<string, GroupVersionResource>> = {
-  MutatingWebhookConfiguration: { ...registration, resource: 'mutatingwebhookconfigurations' },
-  ValidatingWebhookConfiguration: { ...registration, resource: 'validatingwebhookconfigurations' },
-}
-
 /** How long a server may take to serve a kind that it was told of. */
 const establishMs = 30_000
 
@@ -71,30 +63,4 @@ export async function ensureNamespace(client: Client, name: string): Promise<voi
   } catch (error) {
     if (!isAlreadyExists(error) && !isForbidden(error)) throw error
   }
-}
-
-export async function installWebhooks(client: Client, options: WebhookConfigurationOptions): Promise<void> {
-  for (const configuration of webhookConfigurations(options)) {
-    await client.apply(resourceOf(configuration), configuration, applied)
-  }
-}
-
-/** Answers what was there, as `kind/name`. The kind stays: with it would go every template. */
-export async function uninstallWebhooks(client: Client, signal: AbortSignal): Promise<string[]> {
-  const removed: string[] = []
-  for (const resource of Object.values(configurations)) {
-    try {
-      await client.delete(resource, { name: installName }, { signal })
-      removed.push(`${resource.resource}/${installName}`)
-    } catch (error) {
-      if (!isNotFound(error)) throw error
-    }
-  }
-  return removed
-}
-
-function resourceOf({ kind = '' }: KubeObject): GroupVersionResource {
-  const resource = configurations[kind]
-  if (resource === undefined) throw new Error(`${kind} is no webhook configuration`)
-  return resource
 }

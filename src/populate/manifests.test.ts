@@ -90,6 +90,8 @@ describe('the webhook configurations', () => {
     place: { service: { namespace, name: 'borough-population' } },
     caBundle: 'PEM',
     namespace,
+    policies: 'none',
+    failOpen: false,
   })
   const webhooks = configurations.flatMap((c) => c['webhooks'] as unknown as Webhook[])
 

@@ -5,7 +5,7 @@ import { kindRules, reachOf, rightsManifests } from './rights.ts'
 import { kindsInTemplates } from './templated-kinds.ts'
 
 const rbac = 'rbac.authorization.k8s.io'
-const allVerbs = ['create', 'delete', 'get', 'list', 'patch', 'watch']
+const allVerbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch']
 
 const template = (objects: readonly { apiVersion: string; kind: string }[], ever: string[] = []): KubeObject => ({
   apiVersion: 'policy.borough.dev/v1alpha1',

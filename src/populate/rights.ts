@@ -10,10 +10,15 @@ import { type PolicyRule, rbacGroup } from '../kube/rbac.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { definitionName } from './definition.ts'
 import { accountName, baseRoleName, installName, kindsRoleName, secretName } from './names.ts'
+import { policyNames } from './policies/policy.ts'
 
 const rbacApi = `${rbacGroup}/v1`
 
 const onlyNamed = (rule: PolicyRule, ...resourceNames: string[]): PolicyRule => ({ ...rule, resourceNames })
+
+const admissionResources =
+  'mutatingadmissionpolicies mutatingadmissionpolicybindings mutatingwebhookconfigurations ' +
+  'validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations'
 
 function baseRules(): PolicyRule[] {
   return [
@@ -29,15 +34,16 @@ function baseRules(): PolicyRule[] {
     // Installs itself.
     may('create', 'apiextensions.k8s.io', 'customresourcedefinitions'),
     onlyNamed(may('get patch update', 'apiextensions.k8s.io', 'customresourcedefinitions'), definitionName),
-    may('create', 'admissionregistration.k8s.io', 'mutatingwebhookconfigurations validatingwebhookconfigurations'),
+    may('create', 'admissionregistration.k8s.io', admissionResources),
     onlyNamed(
-      may(
-        'get patch update',
-        'admissionregistration.k8s.io',
-        'mutatingwebhookconfigurations validatingwebhookconfigurations',
-      ),
-      installName,
+      may('delete get patch update', 'admissionregistration.k8s.io', admissionResources),
+      ...Object.values(policyNames).sort(),
     ),
+    // Tries, as dry runs, whether namespaces and templates come through.
+    may('create', '', 'namespaces'),
+    may('create', 'policy.borough.dev', 'namespacetemplates'),
+    // Writes what it protects from others.
+    may('bypass', 'policy.borough.dev', 'namespacetemplates'),
   ]
 }
 
@@ -50,7 +56,9 @@ export function kindRules(kinds: readonly ServedKind[]): PolicyRule[] {
   }
   const rules = [...byGroup]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([group, resources]) => may([...read, 'create', 'delete', 'patch'], group, [...resources].sort().join(' ')))
+    .map(([group, resources]) =>
+      may([...read, 'create', 'delete', 'patch', 'update'], group, [...resources].sort().join(' ')),
+    )
   const grants = [...(byGroup.get(rbacGroup) ?? [])]
   if (grants.length === 0) return rules
   return [...rules, may('bind escalate', rbacGroup, 'clusterroles roles')]

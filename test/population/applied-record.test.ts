@@ -335,7 +335,7 @@ describe.each([
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: home.one, data: { a: 'x' } }
     await home.tenant.apply(configMapResource, object, { fieldManager: 'gitops', force: true })
     await home.patch({ metadata: { labels: { [templateLabel]: null } } })
-    await home.edit({ templates: [configMap('one', { a: '2' }), configMap('two')] })
+    await home.edit({ driftPolicy: 'Report', templates: [configMap('one', { a: '2' }), configMap('two')] })
     await home.annotate({ [disable]: null })
     await home.has('one', { a: 'x' })
     await home.looked()
@@ -383,6 +383,7 @@ describe.each([
 
     test('where another template holds the object now, and can not have its way with it', async () => {
       const home = await new Home().populated()
+      await home.edit({ driftPolicy: 'Report' })
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: home.one, data: { a: 'x' } }
       await home.tenant.apply(configMapResource, object, { fieldManager: 'gitops', force: true })
       await home.status((s) => s['failed'] === 1)
@@ -394,6 +395,7 @@ describe.each([
         metadata: next,
         spec: {
           namespaces: { nameSelector: { include: [`${home.name}*`] } },
+          driftPolicy: 'Report',
           templates: [configMap('one', { a: '2' })],
         },
       })
@@ -402,8 +404,9 @@ describe.each([
       const told = await waitFor(admin, templateResource, next, (t) => JSON.stringify(t).includes('TakenOver'))
       expect(told?.['status']).toMatchObject({ failures: [{ object: 'ConfigMap/one', reason: 'TakenOver' }] })
       // It is under the other now, and goes with it.
-      await home.tenant.patch(configMapResource, home.one, { metadata: { managedFields: [{}] } })
+      await admin.patch(templateResource, next, { spec: { driftPolicy: 'Correct' } })
       await waitFor(admin, configMapResource, home.one, (o) => JSON.stringify(o?.['data']) === '{"a":"2"}')
+      await home.tenant.patch(configMapResource, home.one, { metadata: { managedFields: [{}] } })
       await admin.delete(templateResource, next)
       await home.gone()
     })

@@ -192,6 +192,32 @@ describe('a new namespace', () => {
     expect(await populated('team')).toEqual(before)
   })
 
+  test('is there with what is chosen, protected and cloned, in its own transaction', async () => {
+    const annotations = { 'policy.borough.dev/clone-to': '*' }
+    await plane.client.create(configMapResource, {
+      metadata: { namespace: 'default', name: 'ca', annotations },
+      data: { a: '1' },
+    })
+    const cloneFrom = { namespace: 'default', apiVersion: 'v1', kind: 'ConfigMap', name: 'ca' }
+    await template([], {
+      objects: [
+        { when: "namespaceObject.metadata.name == 'team'", protect: true, template: configMap('chosen') },
+        { when: "namespaceObject.metadata.name != 'team'", template: configMap('other') },
+        { cloneFrom, drift: 'Strict' },
+      ],
+    })
+    const { first } = await createAndObserve('team')
+    const there = await populated('team')
+    expect(there.map((o) => [o.metadata.name, o['data']])).toEqual([
+      ['ca', { a: '1' }],
+      ['chosen', { a: '1' }],
+    ])
+    const transactionOf = ({ metadata }: KubeObject): number => Math.floor(Number(metadata.resourceVersion) / 1024)
+    expect(there.map(transactionOf)).toEqual([transactionOf(first), transactionOf(first)])
+    await waitFor(plane.client, templateResource, { name: 't' }, (t) => (t?.['status'] as JsonObject)['synced'] === 1)
+    expect(await populated('team')).toEqual(there)
+  })
+
   test('is counted in the metrics, and one that is left to the controller is not', async () => {
     const counted = async (): Promise<string | undefined> => {
       const text = await (await plane.fetch('/metrics')).text()

@@ -310,6 +310,51 @@ function stillSecured(before: Secured, seen: readonly KubeObject[]): Secured {
   )
 }
 
+const at = (where: string, by: Who = 'mover'): Place => {
+  const [ns = '', name = ''] = where.split('/')
+  return { namespace: ns, name, who: by }
+}
+const holding = (objects: Readonly<Record<string, string>>): JsonObject => ({
+  ...{ adopt: false, deletionPolicy: 'Delete', driftPolicy: 'Correct' },
+  namespaces: { labelSelector: { matchExpressions: [{ key: 'tier', operator: 'In', values: ['x', 'y'] }] } },
+  templates: Object.entries(objects).map(([name, a]) => configMap(name, { a })),
+})
+/** What was once found, reduced to what matters. */
+const foundBefore: [JsonObject[], Burst[]][] = [
+  // The mark of verified objects was written before all records had been read.
+  [
+    [holding({ o0: '2', o2: '2' })],
+    [
+      {
+        tenants: [
+          said('strip n0/o2', (s) =>
+            s.patch(at('n0/o2'), 'merge', { metadata: { labels: { [templateLabel]: null } } }),
+          ),
+          said('replace n1/o2', (s) => s.replace(at('n1/o2'), {}, { a: 'x' })),
+        ],
+        administrators: [said('restart', (s) => s.restart()), said('restart', (s) => s.restart())],
+      },
+    ],
+  ],
+  // What was applied and deleted before it was compared was not recorded.
+  [
+    [holding({ o1: '1', o2: '2' })],
+    [
+      {
+        tenants: [
+          said('delete and create n1/o2', async (s) => {
+            const [place, marked] = [at('n1/o2'), { labels: { [templateLabel]: 'a' } }]
+            await Promise.all([s.remove(place), s.create(place, marked)])
+            await s.create(place, marked)
+          }),
+          said('delete all of n1', (s) => s.removeAll('n1', 'mover')),
+        ],
+        administrators: [],
+      },
+    ],
+  ],
+]
+
 const minutes = Number(process.env['BOROUGH_LONG'] ?? 0)
 const howLong = minutes > 0 ? { numRuns: 1_000_000, interruptAfterTimeLimit: minutes * 60_000 } : { numRuns: 60 }
 
@@ -348,7 +393,7 @@ test.each(clusters)(
         fc.array(burst, { minLength: 3, maxLength: 8, size: 'max' }),
         (first, bursts) => run(start, first, bursts),
       ),
-      { ...howLong, endOnFailure: true },
+      { ...howLong, endOnFailure: true, examples: foundBefore },
     ),
   (minutes + 2) * 60_000,
 )

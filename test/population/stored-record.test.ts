@@ -153,7 +153,7 @@ test('who takes the label off while no controller runs gains nothing by it', asy
 test('events about a template say what it is, after a restart too', async () => {
   {
     await using plane = await start()
-    await template(plane.client(), [configMap('one')])
+    await template(plane.client(), [configMap('one')], { driftPolicy: 'Report' })
   }
   await using plane = await start()
   const client = plane.client()
@@ -163,7 +163,7 @@ test('events about a template say what it is, after a restart too', async () => 
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: one, data: { a: 'theirs' } },
     { fieldManager: 'gitops', force: true },
   )
-  await waitFor(client, templateResource, { name: 't' }, (t) => JSON.stringify(t?.['status']).includes('TakenOver'))
+  await waitFor(client, templateResource, { name: 't' }, (t) => JSON.stringify(t?.['status']).includes('Drift'))
   await expect
     .poll(async () => {
       const { items } = await client.list(eventResource, { namespace: 'default' })

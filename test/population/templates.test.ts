@@ -513,8 +513,8 @@ describe('what stays right', () => {
     )
   })
 
-  test('a field that another applier took over is reported, not fought over', async () => {
-    await template('t', [configMap('one')])
+  test('a field that another applier took over is left to it where the template only reports', async () => {
+    await template('t', [configMap('one')], { spec: { driftPolicy: 'Report' } })
     await namespace('team')
     const theirs = { apiVersion: 'v1', kind: 'ConfigMap', metadata: one, data: { a: 'theirs' } }
     await admin.apply(configMaps, theirs, { fieldManager: 'gitops', force: true })
@@ -522,7 +522,7 @@ describe('what stays right', () => {
     expect(status?.['status']).toMatchObject({
       matched: 1,
       synced: 0,
-      failures: [{ namespace: 'team', object: 'ConfigMap/one', reason: 'TakenOver' }],
+      failures: [{ namespace: 'team', object: 'ConfigMap/one', reason: 'Drift' }],
     })
     expect(dataOf(await find('team', 'one'))).toEqual({ a: 'theirs' })
   })

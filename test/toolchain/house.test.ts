@@ -37,10 +37,13 @@ const longFunctions: Readonly<Record<string, string>> = {
 const memos: Readonly<Record<string, string>> = {
   'src/apis/clusterquotas/charges.ts parsed': 'figures as decisions read them',
   'src/apis/quotas/ledger.ts parsed': 'a quota as its accountant reads it',
+  'src/apis/templates/clones.ts digests': 'what is copied of a source',
+  'src/apis/templates/conditions.ts compiled': 'an expression',
   'src/apis/templates/create-populated.ts appliedOnce': 'a source as an apply makes it',
   'src/apis/templates/create-populated.ts readiness': 'whether the status of a template names all its kinds',
   'src/apis/templates/marks.ts digests': 'an object and its digest',
   'src/apis/templates/render.ts known': 'a source with its tokens found',
+  'src/apis/templates/template-objects.ts known': 'the objects of both lists of a spec',
   'src/authn/authenticator-chain.ts completed': 'a user with the group of all authenticated users',
   'src/catalog/kinds/columns-of.ts known': 'the columns of a type',
   'src/cel/environment.ts tables': 'the functions of an extension',

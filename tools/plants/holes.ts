@@ -51,7 +51,7 @@ export const holePlants: readonly Plant[] = [
   plant(
     'objects of a template that name themselves by other things than texts are a 500',
     ['test/population/bad-input.test.ts'],
-    'src/apis/templates/admission.ts',
+    'src/apis/templates/check-template.ts',
     '    if (misshapen.length > 0) continue\n',
     '',
   ),

@@ -10,26 +10,21 @@
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
-import { append } from '../../base/append.ts'
-import { type Resumable, runInSlices } from '../../base/resumable.ts'
-import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooLong } from '../../kube/field-error.ts'
+import { runInSlices } from '../../base/resumable.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
-import { validateLabelSelector } from '../../kube/label-selector.ts'
-import { isLabelValue, labelValueMaxLength } from '../../kube/names.ts'
-import { forbidden, invalid } from '../../kube/status-error.ts'
-import type { JsonObject, KubeObject, StatusCause, Unvalidated } from '../../kube/types.ts'
+import { isLabelValue } from '../../kube/names.ts'
+import { forbidden } from '../../kube/status-error.ts'
+import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
-import { templateExpiryErrors } from '../expiry/bounds.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
-import { isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
+import { type CheckTemplateDeps, checkTemplate } from './check-template.ts'
+import { resolveNameOnly } from './clones.ts'
+import { isOptedOut, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
-import { shapeErrors } from './object-shape.ts'
 import { checkOwner, keepOwner } from './owner.ts'
-import { checkParameters, writtenErrors } from './parameter-admission.ts'
-import { identityOf, render, titleOf } from './render.ts'
-import { rolloutErrors } from './rollout-limits.ts'
-import { keyClashes, objectClashes } from './template-clashes.ts'
+import { checkParameters } from './parameter-admission.ts'
+import { identityOf, render, titleOf, wantedIn } from './render.ts'
+import { rendersDifferently } from './render-difference.ts'
 import {
   creatorKey,
   metadataHoldersAnnotation,
@@ -39,17 +34,14 @@ import {
   ownerKey,
   pendingLabel,
   requirePermissionAnnotation,
-  type TemplateParameter,
   templateFinalizer,
   templateGroups,
   templateResourceName,
   templateVersion,
 } from './types.ts'
 
-export interface TemplateAdmissionDeps extends AuthorRightsDeps {
+export interface TemplateAdmissionDeps extends CheckTemplateDeps {
   readonly authorizer: Authorizer
-  /** All templates, with their selectors parsed. */
-  matchers(): Iterable<Matcher>
   /**
    * Namespaces wait for their templates by `pendingLabel` here. Where they do not, a client that put it on would have
    * its namespace treated as one that no other client has written to yet.
@@ -59,16 +51,6 @@ export interface TemplateAdmissionDeps extends AuthorRightsDeps {
   readonly setsMetadata: boolean
   /** Users whose namespaces opt out by themselves. */
   optsOutAutomatically(username: string): boolean
-  /**
-   * What is wrong with an object of a kind that is served, as far as it shows without a namespace, if that can be told.
-   */
-  checkObject?(object: JsonObject, parameters: readonly TemplateParameter[]): Resumable<FoundInObject>
-}
-
-export interface FoundInObject {
-  /** Fields count from the object. */
-  readonly errors: readonly FieldError[]
-  readonly warnings: readonly string[]
 }
 
 /** Objects named in the warnings of a dry run. */
@@ -116,69 +98,6 @@ function concernsMetadata({ object, oldObject }: Attributes | Mutating, deps: Te
   return false
 }
 
-/** @throws StatusError Invalid, or Forbidden if its author lacks what it gives */
-function* checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): Resumable<void> {
-  const template = a.object as NamespaceTemplate
-  const old = a.oldObject
-  const asksAuthor = old === undefined || mayWiden(template, old)
-  yield
-  const errors = [...templateErrors(template, deps), ...objectClashes(template, deps)]
-  yield
-  if (!jsonEqual(template.spec ?? {}, old?.spec ?? {})) append(errors, writtenErrors(a, template))
-  yield
-  if (asksAuthor) append(errors, yield* objectErrors(a, template, old, deps))
-  if (asksAuthor) append(errors, keyClashes(template, deps))
-  if (errors.length > 0) throw invalid(a.type, a.name, errors)
-  if (!asksAuthor) return
-  const lacks = lackingRights(deps, a.user, template, old)
-  if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
-}
-
-/** Objects that a change brings or changes: one that was accepted before is not refused now. */
-function* objectErrors(
-  a: Attributes,
-  template: NamespaceTemplate,
-  old: NamespaceTemplate | undefined,
-  { findKind, checkObject }: TemplateAdmissionDeps,
-): Resumable<FieldError[]> {
-  const parameters = template.spec?.parameters ?? []
-  // What a parameter may stand for is part of each object that names it.
-  const sameParameters = jsonEqual(parameters, old?.spec?.parameters ?? [])
-  const accepted = new Set((sameParameters ? (old?.spec?.templates ?? []) : []).map((o) => JSON.stringify(o)))
-  const errors: FieldError[] = []
-  for (const [i, object] of (template.spec?.templates ?? []).entries()) {
-    yield
-    if (accepted.has(JSON.stringify(object))) continue
-    yield
-    const field = `spec.templates[${i}]`
-    const { apiVersion, kind, metadata } = object as Partial<KubeObject>
-    // What is wrong with these is told already.
-    if (shapeErrors(object, field).length > 0 || !apiVersion || !kind || !metadata?.name) continue
-    const served = findKind(apiVersion, kind)
-    if (served?.namespaced === false) continue
-    if (served === undefined) {
-      const consequence =
-        template.spec?.failurePolicy === 'Ignore'
-          ? 'namespaces do without it until there is one'
-          : 'new namespaces wait until there is one; spec.failurePolicy: Ignore would let them go'
-      a.warn(`${field}: no kind ${kind} in ${apiVersion} is served: ${consequence}`)
-      continue
-    }
-    if (checkObject === undefined) continue
-    const found = yield* checkObject(object, parameters)
-    for (const warning of found.warnings) a.warn(`${field}: ${warning}`)
-    for (const e of found.errors) errors.push({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })
-  }
-  return errors
-}
-
-const causeOf = ({ field, message }: Lack): StatusCause => ({ reason: 'FieldValueForbidden', message, field })
-
-function refusalOf(user: UserInfo, lacks: readonly Lack[]): string {
-  const what = lacks.map(({ field, message }) => `${field}: ${message}`).join('; ')
-  return `user ${JSON.stringify(user.username)} can't give through a template what they may not do themselves: ${what}`
-}
-
 function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAdmissionDeps): Unvalidated {
   if (a.operation !== 'CREATE') {
     const old = a.oldObject as Namespace
@@ -212,14 +131,17 @@ function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDe
   if (a.dryRun) preview(a, 'create', templates, namespace)
 }
 
-/** A dry run tells what the namespace would be given, or lose. */
+/** A dry run tells what the namespace would be given, or lose. `but`: identities that are no news. */
 function preview(
   a: Pick<Attributes, 'warn'>,
   what: 'create' | 'prune',
   templates: readonly NamespaceTemplate[],
   namespace: Named,
+  but: ReadonlySet<string> = new Set(),
 ): void {
-  const { objects } = render(templates, namespace)
+  const objects = render(templates, namespace, resolveNameOnly).objects.filter(
+    ({ object }) => !but.has(identityOf(object)),
+  )
   for (const { object } of objects.slice(0, previewedObjects)) a.warn(`would ${what} ${titleOf(object)}`)
 }
 
@@ -227,27 +149,24 @@ function preview(
 function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: TemplateAdmissionDeps): void {
   const optOut = namespace.metadata.annotations?.[optOutAnnotation]
   const isOptOutChanged = optOut !== old.metadata.annotations?.[optOutAnnotation]
-  const isRelabelled = !jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})
-  // Name and creator stay: labels, and what else gives parameters, are all that decides.
-  if (!isRelabelled && jsonEqual(namespace.metadata.annotations ?? {}, old.metadata.annotations ?? {})) return
+  const isMoved = isOptOutChanged || !jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})
+  // Name and creator stay: labels and opting out decide which templates, and annotations too which objects.
+  if (!isMoved && jsonEqual(namespace.metadata.annotations ?? {}, old.metadata.annotations ?? {})) return
   if (optOut !== undefined && isOptOutChanged) checkOptOut(a, deps)
   const before = selectTemplates(deps.matchers(), old)
   const after = selectTemplates(deps.matchers(), namespace)
   checkParameters(a, namespace, after, { old, templates: before })
-  if (!isRelabelled && !isOptOutChanged) return
   const gained = after.filter((t) => !before.includes(t))
   checkUse(a, deps, gained, 'selects')
   checkUse(a, deps, selectTemplatesLeft(deps.matchers(), namespace, old), 'would no longer select')
+  const changed = after.filter((t) => asksUse(t) && before.includes(t) && rendersDifferently(t, namespace, old))
+  checkUse(a, deps, changed, 'would give something else to')
   if (!a.dryRun) return
-  preview(a, 'create', gained, namespace)
+  const had = wantedIn(before, old)
+  preview(a, 'create', after, namespace, had)
   // What is there when a namespace opts out stays.
-  const lost = isOptedOut(namespace) ? [] : before.filter((t) => !after.includes(t))
-  preview(
-    a,
-    'prune',
-    lost.filter((t) => t.spec?.deletionPolicy !== 'Orphan'),
-    namespace,
-  )
+  const left = isOptedOut(namespace) ? [] : before.filter((t) => t.spec?.deletionPolicy !== 'Orphan')
+  preview(a, 'prune', left, old, wantedIn(after, namespace))
 }
 
 /** The user of this request is the creator, whatever the client says. As a label too, where it makes a legal one. */
@@ -293,7 +212,7 @@ function annotate(namespace: Unvalidated, key: string, value: string): Unvalidat
 }
 
 /** Either group's rules count: the kind is one. */
-function mayDo(authorizer: Authorizer, user: UserInfo, verb: string, name: string): boolean {
+export function mayDo(authorizer: Authorizer, user: UserInfo, verb: string, name: string): boolean {
   return templateGroups.some(
     (group) =>
       authorizer.authorize({
@@ -319,16 +238,19 @@ function checkOptOut(a: Attributes, { authorizer }: TemplateAdmissionDeps): void
   )
 }
 
+const asksUse = ({ metadata }: NamespaceTemplate): boolean =>
+  metadata.annotations?.[requirePermissionAnnotation] === 'true'
+
 /** `relation`: of a template to the namespace, because of which it is asked for. */
 function checkUse(
   a: Attributes,
   { authorizer }: TemplateAdmissionDeps,
   templates: readonly NamespaceTemplate[],
-  relation: 'selects' | 'would no longer select',
+  relation: 'selects' | 'would no longer select' | 'would give something else to',
 ): void {
-  for (const { metadata } of templates) {
-    if (metadata.annotations?.[requirePermissionAnnotation] !== 'true') continue
-    const name = metadata.name ?? ''
+  for (const template of templates) {
+    if (!asksUse(template)) continue
+    const { name = '' } = template.metadata
     if (mayDo(authorizer, a.user, 'use', name)) continue
     throw forbidden(
       a.type,
@@ -345,51 +267,4 @@ function withPruneFinalizer(a: Mutating): Unvalidated | undefined {
   if (a.operation !== 'CREATE' || template.metadata.finalizers?.includes(templateFinalizer)) return undefined
   const finalizers = [...(template.metadata.finalizers ?? []), templateFinalizer]
   return { ...template, metadata: { ...template.metadata, finalizers } }
-}
-
-/** What population does with an object. Reviews and bindings of pods are kinds too, and know only create. */
-const keepingVerbs = ['list', 'watch', 'patch', 'delete'] as const
-
-export function templateErrors(
-  template: NamespaceTemplate,
-  { findKind }: Pick<TemplateAdmissionDeps, 'findKind'>,
-): FieldError[] {
-  const errors: FieldError[] = []
-  const { name } = template.metadata
-  if (name !== undefined && name.length > labelValueMaxLength) {
-    errors.push(fieldTooLong('metadata.name', labelValueMaxLength))
-  }
-  const { spec } = template
-  append(errors, validateLabelSelector(spec?.namespaces?.labelSelector ?? {}, 'spec.namespaces.labelSelector'))
-  append(errors, rolloutErrors(spec?.rollout ?? {}))
-  append(errors, templateExpiryErrors(spec?.expiry ?? {}))
-  const seen = new Set<string>()
-  for (const [i, object] of (spec?.templates ?? []).entries()) {
-    const field = `spec.templates[${i}]`
-    const misshapen = shapeErrors(object, field)
-    append(errors, misshapen)
-    if (misshapen.length > 0) continue
-    const { apiVersion, kind, metadata } = object as Partial<KubeObject>
-    if (!apiVersion) errors.push(fieldRequired(`${field}.apiVersion`))
-    if (!kind) errors.push(fieldRequired(`${field}.kind`))
-    if (!metadata?.name) errors.push(fieldRequired(`${field}.metadata.name`))
-    if (metadata?.namespace) {
-      errors.push(
-        fieldInvalid(`${field}.metadata.namespace`, metadata.namespace, 'must be empty: every namespace gets one'),
-      )
-    }
-    // A kind that is not served may come later, with its definition.
-    const served = apiVersion && kind ? findKind(apiVersion, kind) : undefined
-    if (served?.namespaced === false) {
-      errors.push(fieldInvalid(`${field}.kind`, kind, 'does not live in namespaces'))
-    } else if (served !== undefined && keepingVerbs.some((verb) => !served.verbs.includes(verb))) {
-      errors.push(
-        fieldInvalid(`${field}.kind`, kind, 'is only asked and never kept: its API knows no patch and delete'),
-      )
-    }
-    const identity = identityOf(object)
-    if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
-    seen.add(identity)
-  }
-  return errors
 }

@@ -22,7 +22,7 @@ export interface AppliedObject {
   readonly generation: number
   /** Of what was applied: `Rendered.config`. */
   readonly digest: string
-  /** Of what the apply left there: `contentDigest`. */
+  /** Of what the apply left there: `contentDigest`. '' = not as it should be: it is looked at by each new process. */
   readonly content: string
 }
 
@@ -91,7 +91,11 @@ export function changedRecord(
     const identity = identityOfApplied(object)
     const old = next.get(identity)
     const isSame = old?.uid === object.uid && old.template === object.template && old.digest === object.digest
-    if (isSame && !(withContent && old.content !== object.content)) continue
+    // Whether it is as it should be is always told.
+    const isSameContent = withContent
+      ? old?.content === object.content
+      : (old?.content === '') === (object.content === '')
+    if (isSame && isSameContent) continue
     next.set(identity, object)
     isChanged = true
   }

@@ -17,10 +17,12 @@ import { type PolicyRule, type Role, rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import { escalationRefusal } from '../rbac/escalation.ts'
+import { cloneResource } from './clones.ts'
 import { setsMetadata } from './namespace-metadata.ts'
 import { identityOf, titleOf } from './render.ts'
+import { objectsOf } from './template-objects.ts'
 import { hasToken } from './tokens.ts'
-import { applyAnnotation, type NamespaceTemplate, requirePermissionAnnotation } from './types.ts'
+import { applyAnnotation, type CloneSource, type NamespaceTemplate, requirePermissionAnnotation } from './types.ts'
 
 export interface TemplateKind {
   readonly resource: string
@@ -74,18 +76,22 @@ export function lackingRights(
   old: NamespaceTemplate | undefined,
 ): readonly Lack[] {
   if (user.groups.includes(mastersGroup)) return []
-  const objects = template.spec?.templates ?? []
-  const given = objects.flatMap((object, i) => {
-    const field = `spec.templates[${i}]`
-    const lacks = [...missingWrites(deps, user, object), ...escalations(deps, user, object, objects)]
+  const objects = objectsOf(template)
+  const sources = objects.map(({ source }) => source)
+  const given = objects.flatMap(({ field, source, cloneFrom }) => {
+    const lacks = [
+      ...missingWrites(deps, user, source),
+      ...(cloneFrom === undefined ? [] : missingRead(deps, user, cloneFrom)),
+      ...escalations(deps, user, source, sources),
+    ]
     return lacks.map((message) => ({ field, message }))
   })
-  const held = new Set(objects.map(identityOf))
-  const removed = (old?.spec?.templates ?? []).filter((object) => !held.has(identityOf(object)))
-  const taken = removed.flatMap((object) =>
-    missingWrites(deps, user, object).map((message) => ({
-      field: 'spec.templates',
-      message: `taking ${titleOf(object)} away ${message}`,
+  const held = new Set(sources.map(identityOf))
+  const removed = old === undefined ? [] : objectsOf(old).filter(({ source }) => !held.has(identityOf(source)))
+  const taken = removed.flatMap(({ field, source }) =>
+    missingWrites(deps, user, source).map((message) => ({
+      field: listOf(field),
+      message: `taking ${titleOf(source)} away ${message}`,
     })),
   )
   append(taken, missingForMetadata(deps, user, template, old))
@@ -121,6 +127,9 @@ function missingForMetadata(
   return [{ field: 'spec.namespaceMetadata', message: 'needs "update" on namespaces' }]
 }
 
+/** `spec.templates`, of one that is in it no more. */
+const listOf = (field: string): string => field.slice(0, field.indexOf('['))
+
 function missingWrites({ authorizer, findKind }: AuthorRightsDeps, user: UserInfo, object: JsonObject): string[] {
   const apiVersion = String(object['apiVersion'] ?? '')
   const gv = parseApiVersion(apiVersion)
@@ -138,6 +147,15 @@ function missingWrites({ authorizer, findKind }: AuthorRightsDeps, user: UserInf
   if (missing.length === 0) return []
   const what = resource === '*' ? `all resources of group ${JSON.stringify(gv.group)}` : resource
   return [`needs ${missing.map((verb) => JSON.stringify(verb)).join(', ')} on ${what} in all namespaces`]
+}
+
+/** What a template copies its author could otherwise read through it. */
+function missingRead({ authorizer }: AuthorRightsDeps, user: UserInfo, from: CloneSource): string[] {
+  const { group, version = 'v1', resource } = cloneResource(from)
+  const { namespace, name } = from
+  const asked = { user, verb: 'get', group, version, resource, subresource: '', namespace, name }
+  if (authorizer.authorize(asked).allowed) return []
+  return [`needs "get" on ${resource} ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)}`]
 }
 
 /** A plain create has no name yet, so rules by name can't cover it. */

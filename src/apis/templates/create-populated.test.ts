@@ -3,6 +3,7 @@ import type { AlsoCreate, Attributes, DecidedWrite, DecisionView, Seen } from '.
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { AppliedObject } from './applied-records.ts'
+import { resolveNameOnly } from './clones.ts'
 import { namespacePopulation, type PopulatedCreateDeps } from './create-populated.ts'
 import { contentDigest } from './marks.ts'
 import { compileMatcher } from './match.ts'
@@ -62,6 +63,7 @@ function createAlso({ templates = [template([configMap('a')])], namespace = team
   const plugin = namespacePopulation({
     authorizer: { authorize: () => ({ allowed: true, reason: '' }) },
     templateType,
+    clones: resolveNameOnly,
     user: { username: 'controller', groups: [] },
     records: {
       written(_view, namespace, applied) {

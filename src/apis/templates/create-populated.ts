@@ -16,6 +16,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import type { ResourceQuota } from '../quotas/types.ts'
 import type { AppliedObject } from './applied-records.ts'
 import { countersLast, isCounter, isUnordered } from './apply-order.ts'
+import type { ResolveClone } from './clones.ts'
 import { withGateOpen } from './gate.ts'
 import { kindsOf } from './kinds.ts'
 import { contentDigest } from './marks.ts'
@@ -34,6 +35,7 @@ export interface PopulatedCreateDeps {
   /** As whom the controller acts. */
   readonly user: UserInfo
   readonly records: Pick<RecordWriter, 'written'>
+  readonly clones: ResolveClone
   /** One was created populated. */
   observe(): void
   /** All templates, with their selectors parsed. */
@@ -68,7 +70,7 @@ function planObjects(a: Attributes, deps: PopulatedCreateDeps): AlsoCreate | und
   if (namespace === undefined) return undefined
   const templates = selectTemplates(deps.matchers(), namespace)
   if (!templates.every(isReady)) return undefined
-  const { objects, skipped } = render(templates, namespace)
+  const { objects, skipped } = render(templates, namespace, deps.clones)
   if (templates.some((t) => t.spec?.namespaceMetadata) && wantsMetadata(templates, namespace)) return undefined
   if (skipped.length > 0 || objects.length + templates.length > mostOperations) return undefined
   const placed = placeAll(objects, deps)

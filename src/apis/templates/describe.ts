@@ -5,6 +5,7 @@ import { isDisabled } from './match.ts'
 import { metadataParts, titleOfKey } from './namespace-metadata.ts'
 import { allowedFor } from './parameters.ts'
 import { titleOf } from './render.ts'
+import { objectsOf } from './template-objects.ts'
 import {
   type NamespaceTemplate,
   requirePermissionAnnotation,
@@ -55,7 +56,9 @@ export async function describeTemplate(
         Object.entries(spec?.namespaceMetadata?.[part] ?? {}).map(([key, value]) => [titleOfKey({ part, key }), value]),
       ),
     ),
-    objects: (spec?.templates ?? []).map(titleOf),
+    objects: objectsOf(template).map(
+      ({ source, when }) => `${titleOf(source)}${when === undefined ? '' : ` if ${when}`}`,
+    ),
   }
 }
 

@@ -57,6 +57,14 @@ export function startDryRun(client: Client): DryRun {
         changes.set(`${object.kind}/${name}`, { before, after })
         return after
       },
+      async update(resource, object, options) {
+        const before = seen.get(placeOf(resource, object.metadata.name ?? ''))
+        // It would be created, as the apply before this says.
+        if (before === undefined) return object
+        const after = await client.update(resource, object, { ...options, dryRun: true })
+        if (options?.dryRun !== true) changes.set(`${object.kind}/${object.metadata.name}`, { before, after })
+        return after
+      },
       async patch(resource, ref, patch, options) {
         // The server would judge it by the templates that are stored, and it is these that are planned.
         if (resource.group === '' && resource.resource === 'namespaces') return this.get(resource, ref, options)

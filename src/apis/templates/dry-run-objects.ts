@@ -9,12 +9,12 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import type { FieldError, FieldErrorType } from '../../kube/field-error.ts'
-import { jsonEqual } from '../../kube/json-value.ts'
 import { findStatusError, isNotFound, type StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
-import type { FoundInObject } from './admission.ts'
+import type { FoundInObject } from './check-template.ts'
 import { notedErrors, samplesFor, untriedFor } from './parameter-rules.ts'
 import { templateValues } from './render.ts'
+import { noveltyOf, objectsOf } from './template-objects.ts'
 import { type NamespaceTemplate, type TemplateParameter, templateFieldManager } from './types.ts'
 
 export interface DryRunObjectsDeps {
@@ -37,25 +37,25 @@ export async function dryRunObjects(
   signal: AbortSignal,
 ): Promise<FoundInObject> {
   const parameters = template.spec?.parameters ?? []
-  // What a parameter may stand for is part of each object that names it.
-  const sameParameters = jsonEqual(parameters, old?.spec?.parameters ?? [])
-  const accepted = new Set((sameParameters ? (old?.spec?.templates ?? []) : []).map((o) => JSON.stringify(o)))
-  const queue = [...(template.spec?.templates ?? []).entries()].filter(([, o]) => !accepted.has(JSON.stringify(o)))
+  const isNew = noveltyOf(template, old)
+  // The content of a clone is its source's.
+  const tried = objectsOf(template).filter((object) => object.cloneFrom === undefined && isNew(object))
+  const queue = [...tried.entries()]
   const late = new AbortController()
   const timer = clock.after(dryRunObjectsMs, () => late.abort())
   const bounded = AbortSignal.any([signal, late.signal])
-  const found: { at: number; errors: readonly FieldError[]; warning?: string }[] = []
+  const found: { at: number; field: string; errors: readonly FieldError[]; warning?: string }[] = []
   let untried = 0
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [at, object] = next
+      const [at, { field, source }] = next
       try {
         bounded.throwIfAborted()
-        found.push({ at, ...(await dryRunSamples(client, object, parameters, bounded)) })
+        found.push({ at, field, ...(await dryRunSamples(client, source, parameters, bounded)) })
       } catch (error) {
         signal.throwIfAborted()
         if (late.signal.aborted) untried++
-        else found.push({ at, errors: [], warning: `it could not be tried beforehand: ${messageOf(error)}` })
+        else found.push({ at, field, errors: [], warning: `it could not be tried beforehand: ${messageOf(error)}` })
       }
     }
   }
@@ -65,12 +65,11 @@ export async function dryRunObjects(
     timer.cancel()
   }
   found.sort((a, b) => a.at - b.at)
-  const warnings = found.flatMap((f) => (f.warning === undefined ? [] : [`spec.templates[${f.at}]: ${f.warning}`]))
+  const warnings = found.flatMap((f) => (f.warning === undefined ? [] : [`${f.field}: ${f.warning}`]))
   if (untried > 0) warnings.push(`${untried} objects were not tried beforehand: there was no time`)
-  const errors = found.flatMap(({ at, errors: own }) => {
-    const field = `spec.templates[${at}]`
-    return own.map((e) => ({ ...e, field: e.field === '' ? field : `${field}.${e.field}` }))
-  })
+  const errors = found.flatMap(({ field, errors: own }) =>
+    own.map((e) => ({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })),
+  )
   return { errors, warnings }
 }
 

@@ -10,11 +10,13 @@ import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { namespaceTemplates, type TemplateAdmissionDeps } from './admission.ts'
 import { autoOptOut } from './auto-opt-out.ts'
 import { checkTemplateObject } from './check-object.ts'
+import { cloneResolver, cloneResource } from './clones.ts'
 import { namespacePopulation } from './create-populated.ts'
 import { templateKinds } from './kind.ts'
 import { selectTemplates } from './match.ts'
 import { kindFinder, storedIndexOf } from './open-stored-index.ts'
 import { populationConfig } from './population-config.ts'
+import { templateProtection } from './protection.ts'
 import { populationControllers } from './reconcile.ts'
 import { appliedRecord } from './record-admission.ts'
 import { StoredRecords } from './stored-records.ts'
@@ -62,6 +64,7 @@ export const population = (options: PopulationOptions): Feature => ({
       strategies: enabled ? templateStrategies : {},
       admission: [
         ...(enabled || hasInitializers ? [namespaceTemplates(templateAdmission(context, options))] : []),
+        ...(enabled ? [templateProtection(protectionDeps(context, templates, records))] : []),
         ...(populatesOnCreate ? [namespacePopulation(populatedCreateDeps(context, templates, records))] : []),
         ...(enabled ? [appliedRecord({ records, username: controllerUser.username })] : []),
       ],
@@ -113,6 +116,19 @@ function templateAdmission(
   }
 }
 
+const protectionDeps = (
+  context: FeatureContext,
+  templates: TemplateIndex,
+  records: StoredRecords,
+): Parameters<typeof templateProtection>[0] => ({
+  authorizer: context.authorizer,
+  records,
+  matchers: () => templates.matchers(),
+  protects: (type) => templates.protects(type),
+  onProtectedKindsChange: (listener) => templates.onProtectedKindsChange(listener),
+  findNamespace: namespaceLookup(context).find,
+})
+
 const populatedCreateDeps = (
   context: FeatureContext,
   templates: TemplateIndex,
@@ -122,6 +138,10 @@ const populatedCreateDeps = (
   templateType: context.typeOf(templateResource),
   user: controllerUser,
   records,
+  clones: cloneResolver({
+    find: (from) => context.lister.find(context.typeOf(cloneResource(from)), from.namespace, from.name)?.object,
+    madeIn: (namespace) => records.of(namespace),
+  }),
   observe: () => context.diagnostics.publish(populatedOnCreateTopic, undefined),
   matchers: () => templates.matchers(),
   findKind: kindFinder(context),

@@ -62,6 +62,7 @@ test('the tally of a template is what going through all its entries again would 
     isSelected: fc.boolean(),
     failures: fc.integer({ min: 0, max: 6 }),
     isSkipping: fc.boolean(),
+    isExtended: fc.boolean(),
   })
   const step = fc.oneof(
     { weight: 5, arbitrary: fc.record({ namespace: names, attempts: fc.array(attempt, { maxLength: 2 }) }) },
@@ -81,11 +82,14 @@ test('the tally of a template is what going through all its entries again would 
               { version: version(a.template, a.generation, 'x'), isSelected: a.isSelected },
             ]),
           )
-          const results = one.attempts.flatMap(({ template, failures, isSkipping }): ObjectResult[] => [
+          const results = one.attempts.flatMap(({ template, failures, isSkipping, isExtended }): ObjectResult[] => [
             ...Array.from({ length: failures }, (_, i): ObjectResult => {
               return { template, object: `o${i}`, failure: { reason: 'Error', message: 'no', retriable: true } }
             }),
             ...(isSkipping ? [{ template, object: 'o', skipped: { reason: 'CreatorUnknown', message: 'no' } }] : []),
+            ...(isExtended
+              ? [{ template, object: 'o', extended: { reason: 'Extended', message: 'no' } as const }]
+              : []),
           ])
           ledger.record(one.namespace, attempts, results)
         }
@@ -101,9 +105,10 @@ test('the tally of a template is what going through all its entries again would 
             )
             expect(figures).toEqual({
               known: entries.length,
-              synced: holding.filter((e) => !e.isSkipping).length,
+              synced: holding.filter((e) => !e.isSkipping && !e.isExtended).length,
               failed: failing.length,
-              skipped: holding.filter((e) => e.isSkipping).length,
+              skipped: holding.filter((e) => e.isSkipping && !e.isExtended).length,
+              extended: holding.filter((e) => e.isExtended).length,
             })
             const all = failing.flatMap((e) => e.failures)
             expect(failures).toHaveLength(Math.min(10, all.length))

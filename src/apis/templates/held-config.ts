@@ -60,7 +60,7 @@ function ownedPart(value: JsonValue | undefined, fields: JsonObject): JsonValue 
 function ownedItems(items: readonly JsonValue[], fields: JsonObject, paths: readonly string[]): JsonValue | undefined {
   const part: JsonValue[] = []
   for (const item of items) {
-    const path = paths.find((p) => names(p, item))
+    const path = paths.find((p) => isItemOf(p, item))
     if (path === undefined) continue
     const owned = ownedPart(item, fields[path] as JsonObject)
     if (owned === undefined) return undefined
@@ -69,7 +69,8 @@ function ownedItems(items: readonly JsonValue[], fields: JsonObject, paths: read
   return part.length === paths.length ? part : undefined
 }
 
-function names(path: string, item: JsonValue): boolean {
+/** Whether a part of a path, `k:…` or `v:…`, means this item of a list. */
+export function isItemOf(path: string, item: JsonValue): boolean {
   if (path.startsWith('v:')) return path.slice(2) === JSON.stringify(item)
   if (!path.startsWith('k:') || !isObject(item)) return false
   const keys = JSON.parse(path.slice(2)) as JsonObject

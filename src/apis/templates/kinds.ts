@@ -4,11 +4,12 @@
  */
 import type { Client } from '../../client/client.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
+import { objectsOf } from './template-objects.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
 
 /** `networking.k8s.io/v1/NetworkPolicy` */
 export function kindsOf(template: NamespaceTemplate): string[] {
-  const kinds = (template.spec?.templates ?? []).map((o) => `${String(o['apiVersion'])}/${String(o['kind'])}`)
+  const kinds = objectsOf(template).map(({ source }) => `${String(source['apiVersion'])}/${String(source['kind'])}`)
   return [...new Set(kinds)].sort()
 }
 

@@ -3,18 +3,23 @@
  * and may be read; a kind that can't be read keeps no other waiting.
  */
 import { aborted } from '../../base/aborted.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
+import { AwaitedKinds } from './awaited-kinds.ts'
 import { isRefusal } from './populated-index.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
 
 export interface KnownKindsDeps {
   readonly client: Pick<Client, 'discovery'>
+  readonly clock: Clock
   readonly index: Pick<PopulatedObjects, 'watchKind'>
   readonly onError: (error: unknown) => void
   /** All kinds of all templates: `networking.k8s.io/v1/NetworkPolicy`. */
   wanted(): Iterable<string>
   /** After some were read for the first time. `isAll`: none that is served is left. */
   onRead(fresh: ReadonlySet<string>, isAll: boolean, signal: AbortSignal): Promise<void>
+  /** It was not served when a pass asked for it, and is now. */
+  onServed(kind: string): void
 }
 
 export class KnownKinds {
@@ -25,10 +30,18 @@ export class KnownKinds {
   readonly #told = new Set<string>()
   /** Served, and the server does not say what there is of them. */
   readonly #unread = new Set<string>()
+  /** Not served. */
+  readonly awaited: AwaitedKinds
   #asked: Promise<boolean> | undefined
 
   constructor(deps: KnownKindsDeps) {
     this.#deps = deps
+    this.awaited = new AwaitedKinds({
+      clock: deps.clock,
+      find: (kind) => this.#find(kind),
+      isWanted: (kind) => [...deps.wanted()].includes(kind),
+      onServed: (kind) => deps.onServed(kind),
+    })
   }
 
   isRead(kind: string): boolean {
@@ -70,6 +83,7 @@ export class KnownKinds {
     const kind = await this.#find(text)
     if (kind !== 'refused' && !kind?.namespaced) {
       this.#unread.delete(text)
+      if (kind === undefined) this.awaited.add(text)
       return false
     }
     // A controller that is stopped before everything was read would wait for ever.

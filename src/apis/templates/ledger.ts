@@ -17,6 +17,8 @@ export interface LedgerEntry {
   readonly failures: readonly TemplateFailure[]
   /** Something was left out, for want of a creator or owner. */
   readonly isSkipping: boolean
+  /** Others have added something to what is held. */
+  readonly isExtended: boolean
 }
 
 export interface Attempt {
@@ -43,6 +45,8 @@ export interface Tally {
   readonly failed: number
   /** Selected namespaces that hold this version but for what names a creator or owner: none is recorded. */
   readonly skipped: number
+  /** Selected namespaces that hold all of this version, and others have added to it. */
+  readonly extended: number
   /** The first of them. */
   readonly failures: readonly TemplateFailure[]
 }
@@ -56,6 +60,8 @@ interface Page {
   readonly holding: Map<string, number>
   /** Version → selected namespaces that hold it but for what was left out. */
   readonly skipping: Map<string, number>
+  /** Version → selected namespaces that hold it and more. */
+  readonly extending: Map<string, number>
 }
 
 const versionKey = (version: Matcher): string => `${version.template.metadata.uid} ${generationOf(version)}`
@@ -90,7 +96,8 @@ export class TemplateLedger {
         }))
       const isKept = attempt.isSelected || failures.length > 0
       const isSkipping = results.some((r) => r.template === template && r.skipped !== undefined)
-      this.#set(template, namespace, isKept ? this.#entry({ ...attempt, failures, isSkipping }) : undefined)
+      const isExtended = results.some((r) => r.template === template && r.extended !== undefined)
+      this.#set(template, namespace, isKept ? this.#entry({ ...attempt, failures, isSkipping, isExtended }) : undefined)
     }
     // Pruning may have emptied a namespace of a template that is going away.
     for (const r of results) touched.add(r.template)
@@ -113,6 +120,7 @@ export class TemplateLedger {
       synced: page?.holding.get(versionKey(version)) ?? 0,
       failed: page?.failing.size ?? 0,
       skipped: page?.skipping.get(versionKey(version)) ?? 0,
+      extended: page?.extending.get(versionKey(version)) ?? 0,
       failures: failures.slice(0, listedFailures),
     }
   }
@@ -154,7 +162,7 @@ export class TemplateLedger {
 
   #set(template: string, namespace: string, next: LedgerEntry | undefined): void {
     const known = this.#byTemplate.get(template)
-    const page: Page = known ?? { entries: new Map(), failing: new Set(), holding: new Map(), skipping: new Map() }
+    const page: Page = known ?? emptyPage()
     this.#byTemplate.set(template, page)
     const { entries, failing } = page
     count(page, entries.get(namespace), -1)
@@ -170,11 +178,20 @@ const isSameEntry = (a: LedgerEntry, b: LedgerEntry): boolean =>
   a.version === b.version &&
   a.isSelected === b.isSelected &&
   a.isSkipping === b.isSkipping &&
+  a.isExtended === b.isExtended &&
   (a.isUnrendered ?? false) === (b.isUnrendered ?? false)
 
-function count({ holding, skipping }: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
+const emptyPage = (): Page => ({
+  entries: new Map(),
+  failing: new Set(),
+  holding: new Map(),
+  skipping: new Map(),
+  extending: new Map(),
+})
+
+function count({ holding, skipping, extending }: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
   if (entry === undefined || !entry.isSelected || entry.failures.length > 0) return
-  const counts = entry.isSkipping ? skipping : holding
+  const counts = entry.isExtended ? extending : entry.isSkipping ? skipping : holding
   const key = versionKey(entry.version)
   const n = (counts.get(key) ?? 0) + step
   if (n === 0) counts.delete(key)

@@ -1,6 +1,7 @@
 /** What one pass over a namespace does with which template. */
 import { append } from '../../base/append.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import type { ResolveClone } from './clones.ts'
 import { isGateShut } from './gate.ts'
 import type { Attempt, LedgerEntry } from './ledger.ts'
 import { isDisabled, type Matcher } from './match.ts'
@@ -16,6 +17,8 @@ export interface NamespacePass {
   readonly wanted: NamespaceTemplate[]
   /** By template. */
   readonly attempts: Map<string, Attempt>
+  /** Every template as it was when the pass was planned, by name. */
+  readonly planned: ReadonlyMap<string, NamespaceTemplate>
   /** Templates whose turn has not come: nothing of theirs is pruned. */
   readonly waiting: Set<string>
   /** Templates that can't be rendered here, and so are kept at what was applied last. */
@@ -24,14 +27,24 @@ export interface NamespacePass {
   readonly places: Release[]
 }
 
-export function planPass(state: PopulationState, namespace: Namespace): NamespacePass {
-  const pass: NamespacePass = { wanted: [], attempts: new Map(), waiting: new Set(), unrendered: [], places: [] }
-  for (const version of state.matchers()) planTemplate(state, namespace, version, pass)
+export function planPass(state: PopulationState, namespace: Namespace, clones: ResolveClone): NamespacePass {
+  const versions = [...state.matchers()]
+  const planned = new Map(versions.map(({ template }) => [template.metadata.name ?? '', template]))
+  const pass: NamespacePass = {
+    ...{ wanted: [], attempts: new Map(), planned },
+    ...{ waiting: new Set(), unrendered: [], places: [] },
+  }
+  for (const version of versions) planTemplate(state, namespace, version, { pass, clones })
   pass.wanted.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
   return pass
 }
 
-function planTemplate(state: PopulationState, namespace: Namespace, version: Matcher, pass: NamespacePass): void {
+interface Planned {
+  readonly pass: NamespacePass
+  readonly clones: ResolveClone
+}
+
+function planTemplate(state: PopulationState, namespace: Namespace, version: Matcher, { pass, clones }: Planned): void {
   const { ledger, index, rollouts } = state
   const { template } = version
   const isDeleted = template.metadata.deletionTimestamp !== undefined
@@ -49,7 +62,7 @@ function planTemplate(state: PopulationState, namespace: Namespace, version: Mat
   }
   const isDone = (): boolean => {
     const claims = index.claimsIn(name).filter((claim) => claim.template === templateName)
-    return isSelected && isPopulated([template], namespace, claims, index)
+    return isSelected && isPopulated([template], namespace, claims, index, clones)
   }
   // A client that waits for a new namespace does not wait for a rollout as well.
   const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name, isDone)

@@ -3,6 +3,15 @@ import type { AppliedObject } from './applied-records.ts'
 
 export type Outcome = 'configured' | 'unchanged' | 'pruned' | 'orphaned'
 
+export interface Failure {
+  readonly reason: string
+  readonly message: string
+  /** Worth another attempt though nothing has changed. A new namespace waits meanwhile. */
+  readonly retriable: boolean
+  /** A new namespace waits until it is otherwise; a change of what it depends on brings the next attempt. */
+  readonly isAwaited?: true
+}
+
 export interface ObjectResult {
   readonly template: string
   /** `RoleBinding/admin` */
@@ -12,9 +21,13 @@ export interface ObjectResult {
   readonly change?: { readonly before?: string; readonly after?: string }
   /** It was pruned by a request of ours: it had not gone before. */
   readonly isDeleted?: true
-  readonly failure?: { readonly reason: string; readonly message: string; readonly retriable: boolean }
+  readonly failure?: Failure
   /** Left out, which is no failure: no creator or owner is recorded that it could name. */
   readonly skipped?: { readonly reason: string; readonly message: string }
+  /** As the template says, and holds more than that. */
+  readonly extended?: { readonly reason: 'Extended'; readonly message: string }
+  /** Drift was corrected, what was done, and whether it is time to tell of it. */
+  readonly corrected?: { readonly message: string; readonly isNews: boolean }
   /** Done, and worth telling: it was not deleted because another manager applies it too. */
   readonly remark?: { readonly reason: string; readonly message: string }
   /** As it is there now, applied by us. */

@@ -7,6 +7,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { metadataErrors } from './metadata-rules.ts'
 import { isUnbounded, parameterErrors } from './parameter-rules.ts'
 import { evaluateParameters, givenFor } from './parameters.ts'
+import { objectsOf } from './template-objects.ts'
 import { tokenErrors } from './token-rules.ts'
 import type { NamespaceTemplate } from './types.ts'
 
@@ -20,8 +21,9 @@ export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: Name
       warn(`spec.parameters[${i}]: without enum and pattern it stands for any text in one line, quotes included`)
     }
   }
-  for (const [i, object] of (spec?.templates ?? []).entries()) {
-    append(errors, tokenErrors(object, `spec.templates[${i}]`, parameters))
+  for (const { field, source, cloneFrom } of objectsOf(template)) {
+    // Of these the entry says what is wrong.
+    if (cloneFrom === undefined) append(errors, tokenErrors(source, field, parameters))
   }
   return errors
 }

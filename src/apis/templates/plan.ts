@@ -8,10 +8,13 @@ import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ReportProgress } from '../../base/progress.ts'
 import type { Client } from '../../client/client.ts'
+import { findObject } from '../../client/find-object.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
-import { isNotFound } from '../../kube/status-error.ts'
+import { findStatusError, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
+import { clonesIn, sourceKey } from './clone-sources.ts'
+import { cloneResolver, cloneResource, type ResolveClone } from './clones.ts'
 import { type Difference, differences } from './differences.ts'
 import { startDryRun } from './dry-run-client.ts'
 import { kindsEverOf } from './kinds.ts'
@@ -104,6 +107,12 @@ export async function planTemplates(
     await watchKinds(client, index, [...present, ...planned], signal).catch((error: unknown) => {
       throw broken ?? error
     })
+    const clones = await readClones(
+      client,
+      index,
+      [...matchers.values()].map((m) => m.template),
+      signal,
+    )
     const plans: TemplatePlan[] = []
     for (const template of planned) {
       const version = compileMatcher(template)
@@ -112,7 +121,7 @@ export async function planTemplates(
       plans.push({
         isNew,
         ...isDeletion,
-        ...(await planOne({ client, index, matchers, namespaces, signal, report }, version)),
+        ...(await planOne({ client, index, clones, matchers, namespaces, signal, report }, version)),
       })
     }
     return plans
@@ -124,6 +133,7 @@ export async function planTemplates(
 interface World {
   readonly client: Client
   readonly index: PopulatedIndex
+  readonly clones: ResolveClone
   readonly matchers: ReadonlyMap<string, Matcher>
   readonly namespaces: readonly Namespace[]
   readonly signal: AbortSignal
@@ -157,14 +167,14 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
 }
 
 async function planNamespace(
-  { client, index, matchers, signal }: World,
+  { client, index, clones, matchers, signal }: World,
   template: NamespaceTemplate,
   namespace: Namespace,
 ): Promise<PlannedNamespace> {
   const dryRun = startDryRun(client)
   const name = template.metadata.name ?? ''
   const results = await populate(
-    { client: dryRun.client, index },
+    { client: dryRun.client, index, clones },
     {
       namespace,
       templates: selectTemplates(matchers.values(), namespace),
@@ -266,6 +276,29 @@ async function dryRunTemplate(
     },
   }
   return client.update(templateResource, next, options)
+}
+
+/** The sources of clones as the user who asks may read them. */
+async function readClones(
+  client: Client,
+  index: PopulatedIndex,
+  templates: readonly NamespaceTemplate[],
+  signal: AbortSignal,
+): Promise<ResolveClone> {
+  const found = new Map<string, KubeObject | string | undefined>()
+  for (const [key, { from }] of clonesIn(templates)) {
+    try {
+      found.set(key, await findObject(client, cloneResource(from), from, { signal }))
+    } catch (error) {
+      const status = findStatusError(error)
+      if (status === undefined) throw error
+      found.set(key, status.message)
+    }
+  }
+  return cloneResolver({
+    find: (from) => found.get(sourceKey(from)),
+    madeIn: (namespace) => index.claimsIn(namespace),
+  })
 }
 
 async function watchKinds(

@@ -4,29 +4,33 @@
  * there, and what came of it afterwards.
  */
 import type { Client, ServedKind } from '../../client/client.ts'
-import { findObject } from '../../client/find-object.ts'
 import { rbacGroup } from '../../kube/rbac.ts'
-import { findStatusError, isAlreadyExists, isConflict, type StatusError } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import { findStatusError, type StatusError } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedObject, type AppliedRecords, identityOfApplied } from './applied-records.ts'
+import { type Applied, applyObject, driftOf, extraMessage } from './apply-object.ts'
 import { batches } from './apply-order.ts'
+import type { ResolveClone } from './clones.ts'
+import { type Corrections, mostCorrections } from './corrections.ts'
 import { isGateShut } from './gate.ts'
 import { configDigest } from './held-config.ts'
 import { pruneOne, putLabelBack } from './leftovers.ts'
-import { contentDigest, isMarked } from './marks.ts'
+import { contentDigest } from './marks.ts'
 import type { ObjectResult, Outcome } from './object-result.ts'
 import type { PopulatedObject, PopulatedObjects } from './populated-objects.ts'
 import { reasonOf } from './refusal-reason.ts'
 import { identityOf, parameterReasons, type Rendered, render, type Skipped, titleOf } from './render.ts'
 import { type MetadataRequest, settleMetadata, wantsMetadata } from './settle-metadata.ts'
-import { type NamespaceTemplate, templateFieldManager } from './types.ts'
+import type { NamespaceTemplate } from './types.ts'
 
 export interface PopulateDeps {
-  readonly client: Pick<Client, 'get' | 'apply' | 'patch' | 'delete' | 'discovery'>
+  readonly client: Pick<Client, 'get' | 'apply' | 'update' | 'patch' | 'delete' | 'discovery'>
   readonly index: PopulatedObjects
+  readonly clones: ResolveClone
   /** Absent in a dryRun: nothing is made then. */
   readonly records?: Pick<AppliedRecords, 'announce' | 'settle'>
+  /** Absent in a dryRun. */
+  readonly corrections?: Corrections
 }
 
 export interface PopulateRequest {
@@ -65,16 +69,20 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
 async function bring(deps: PopulateDeps, request: PopulateRequest, results: ObjectResult[]): Promise<void> {
   const { namespace, templates, only } = request
   for (const result of await settleMetadata(deps.client, settledIn(request), request.signal)) results.push(result)
-  const { objects, skipped } = render(templates, namespace)
+  const { objects, skipped } = render(templates, namespace, deps.clones)
   const concerns = (template: string | undefined): boolean => only === undefined || template === only
-  for (const s of skipped) if (concerns(s.template.metadata.name)) results.push(resultOf(s, namespace))
+  for (const one of skipped) if (concerns(one.template.metadata.name)) results.push(resultOf(one, namespace))
+  const claims = claimsIn(deps.index, namespace)
+  // What may not be wanted any more stays as it is, tenants' changes of it excepted.
+  const kept = skipped.flatMap(({ kept: rendered, identity = '' }) =>
+    rendered !== undefined && claims.get(identity)?.template === rendered.template.metadata.name ? [rendered] : [],
+  )
   const placed: Placed[] = []
-  for (const rendered of objects) {
+  for (const rendered of [...objects, ...kept]) {
     const place = await placeOf(deps.client, rendered)
     if ('kind' in place) placed.push(place)
     else if (concerns(rendered.template.metadata.name)) results.push(place)
   }
-  const claims = claimsIn(deps.index, namespace)
   const concerned = placed.filter((p) => concerns(p.rendered.template.metadata.name))
   await applyAll({ ...deps, claims, request }, { placed, concerned, skipped }, results)
   // What could not be made is wanted all the same: an object of that name is no leftover.
@@ -87,12 +95,16 @@ async function bring(deps: PopulateDeps, request: PopulateRequest, results: Obje
   }
 }
 
+/** What they depend on is watched. */
+const awaitedReasons: ReadonlySet<string> = new Set(['ConditionFailed', 'SourceMissing', 'SourceRefused'])
+
 export function resultOf({ template, object, reason, message }: Skipped, namespace: Namespace): ObjectResult {
   const result = { template: template.metadata.name ?? '', object }
   if (reason === 'CreatorUnknown' || reason === 'OwnerUnknown') return { ...result, skipped: { reason, message } }
   // A new namespace is not handed out without what it must have.
   const isNew = isGateShut(namespace) && (parameterReasons as readonly string[]).includes(reason)
-  return { ...result, failure: { reason, message, retriable: isNew } }
+  const awaited = awaitedReasons.has(reason) ? { isAwaited: true as const } : {}
+  return { ...result, failure: { reason, message, retriable: isNew, ...awaited } }
 }
 
 /** What is ours in a namespace, by identity. */
@@ -177,26 +189,40 @@ export function isPopulated(
   namespace: Namespace,
   claims: readonly AppliedObject[],
   index: PopulatedObjects,
+  clones: ResolveClone,
 ): boolean {
-  const { objects, skipped } = render(templates, namespace)
+  const { objects, skipped } = render(templates, namespace, clones)
   if (skipped.length > 0 || objects.length !== claims.length) return false
   if (templates.some((t) => t.spec?.namespaceMetadata) && wantsMetadata(templates, namespace)) return false
   const lives = new Map<string, PopulatedObject>()
   for (const live of index.livesIn(namespace.metadata.name ?? '')) lives.set(live.uid, live)
-  const uids = new Map(claims.map((claim) => [identityOfApplied(claim), claim.uid]))
-  return objects.every((rendered) => isHeld(lives.get(uids.get(identityOf(rendered.object)) ?? ''), rendered))
+  const byIdentity = new Map(claims.map((claim) => [identityOfApplied(claim), claim]))
+  return objects.every((rendered) => {
+    const claim = byIdentity.get(identityOf(rendered.object))
+    const live = lives.get(claim?.uid ?? '')
+    return isHeld(live, rendered, claim) && live?.extended === undefined
+  })
 }
 
-/** Applying it would change nothing. */
-const isHeld = (live: PopulatedObject | undefined, { object, config }: Rendered): boolean =>
-  live !== undefined && (live.applied === config || (live.held !== undefined && live.held === configDigest(object)))
+/**
+ * Applying it would change nothing. What the object itself tells of our fields says nothing of those that others add:
+ * it is believed where the record says of the rest that nothing has changed.
+ */
+const isHeld = (
+  live: PopulatedObject | undefined,
+  { object, config }: Rendered,
+  claim: AppliedObject | undefined,
+): boolean =>
+  live !== undefined &&
+  (live.applied === config ||
+    (live.held !== undefined && live.digest === claim?.content && live.held === configDigest(object)))
 
 /** The object that is there already, just as it is wanted, and ours. */
 function heldBy({ index, claims }: Pass, { rendered, kind }: Placed): PopulatedObject | undefined {
   const { namespace = '', name = '' } = rendered.object.metadata
   const live = index.find(kind, namespace, name)
   const claim = claims.get(identityOf(rendered.object))
-  return live !== undefined && claim?.uid === live.uid && isHeld(live, rendered) ? live : undefined
+  return live !== undefined && claim?.uid === live.uid && isHeld(live, rendered, claim) ? live : undefined
 }
 
 /**
@@ -248,8 +274,11 @@ function failureOf({ template, object }: Rendered, reason: string, message: stri
   return { template: template.metadata.name ?? '', object: titleOf(object), failure: { reason, message, retriable } }
 }
 
+const refusedFor = (rendered: Rendered, status: StatusError): ObjectResult =>
+  failureOf(rendered, reasonOf(status), status.message, true)
+
 async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
-  const { client, index, claims, request } = pass
+  const { client, index, claims, request, corrections } = pass
   const { rendered, kind } = placed
   const { template, object, config } = rendered
   const { namespace = '', name = '' } = object.metadata
@@ -262,19 +291,31 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   const held = heldBy(pass, placed)
   if (held !== undefined) {
     if (held.applied !== config) index.upToDate(held, config)
-    return done('unchanged', recordOf(rendered, held.uid, held.digest))
+    const { extended } = held
+    const result = done('unchanged', recordOf(rendered, held.uid, extended === undefined ? held.digest : ''))
+    return extended === undefined ? result : { ...result, extended: { reason: 'Extended', message: extended } }
   }
   const known = index.find(kind, namespace, name)
   const claim = claims.get(identityOf(object))
   // An entry without a uid was only announced. Any other claim is this template's from now on, even where its apply is
   // refused: the template that held the object before must not wait for it.
   const inherited = claim?.uid ? { ...claim, template: template.metadata.name ?? '' } : undefined
+  const isRepeated = claim?.uid !== '' && claim?.template === template.metadata.name && claim?.digest === config
+  const isStrict = driftOf(rendered) === 'Strict'
+  const place = `${request.namespace.metadata.uid} ${identityOf(object)}`
+  if (inherited !== undefined && isRepeated && isStrict && known !== undefined && corrections?.isSpent(place)) {
+    const result = failureOf(rendered, 'DriftStopped', stopped, false)
+    return { ...result, applied: inherited }
+  }
   const written = index.writing(kind, namespace, name)
   let answer: Parameters<typeof written>[0]
   try {
-    // A recorded place is overwritten, whichever client created the object there; any other place must be free.
-    const mustBeAbsent = inherited === undefined && template.spec?.adopt !== true
-    const applied = await applyWithDrift(client, kind, rendered, mustBeAbsent, request.signal)
+    // A server from before did not look for what others add.
+    const mayBeJudged = isRepeated || !isStrict
+    const isUntouched = mayBeJudged && claim !== undefined && claim.uid === known?.uid && claim.content === known.digest
+    const isOurs = inherited !== undefined
+    const { signal } = request
+    const applied = await applyObject({ client, kind, rendered, signal, isOurs, isRepeated, isUntouched })
     if ('failure' in applied) {
       const result = failureOf(rendered, applied.failure, applied.message, false)
       if (applied.failure === 'AlreadyExists') return { ...result, released: identityOf(object) }
@@ -282,58 +323,46 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
       if (inherited === undefined) return { ...result, isUnwatched: true }
       return { ...result, applied: inherited, isUnwatched: !(await putLabelBack(client, kind, request, inherited)) }
     }
-    answer = { object: applied.object, config }
+    if (applied.refused !== undefined) {
+      // The object is ours by its uid from now on: nothing else would prune it.
+      const { uid = '' } = applied.object.metadata
+      return { ...refusedFor(rendered, applied.refused), applied: recordOf(rendered, uid, '') }
+    }
+    const extended = applied.extra.length > 0 ? extraMessage(applied.extra) : undefined
+    answer = { object: applied.object, config, extended }
     const { uid = '', resourceVersion } = applied.object.metadata
     const outcome = known?.revision === resourceVersion ? 'unchanged' : 'configured'
-    return done(outcome, recordOf(rendered, uid, contentDigest(applied.object)))
+    // What was added to it is looked for again by the next process: no record calls it as it should be.
+    const content = extended === undefined ? contentDigest(applied.object) : ''
+    const result = done(outcome, recordOf(rendered, uid, content))
+    return {
+      ...result,
+      ...(extended === undefined ? {} : { extended: { reason: 'Extended', message: extended } as const }),
+      ...(isRepeated && outcome === 'configured' && driftOf(rendered) !== 'Report'
+        ? { corrected: correctionOf(applied, claim?.uid === uid, corrections?.note(place) ?? false) }
+        : {}),
+    }
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
-    const result = failureOf(rendered, reasonOf(status), status.message, true)
+    const result = refusedFor(rendered, status)
     return inherited === undefined ? result : { ...result, applied: inherited }
   } finally {
     written(answer)
   }
 }
 
-interface Kept {
-  /** `Drift`: the template only reports changes. `TakenOver`: another applier owns it now. */
-  readonly failure: 'AlreadyExists' | 'Drift' | 'TakenOver'
-  readonly message: string
-}
+const stopped =
+  `it was put back ${mostCorrections} times within an hour, and is left as other writers have it until that ` +
+  'hour is over'
 
-/**
- * Fields that an Update changed are forced back (unless the template only reports drift); fields that another applier
- * owns are left as they are.
- */
-async function applyWithDrift(
-  client: PopulateDeps['client'],
-  kind: ServedKind,
-  { template, object }: Pick<Rendered, 'template' | 'object'>,
-  mustBeAbsent: boolean,
-  signal: AbortSignal,
-): Promise<{ readonly object: KubeObject } | Kept> {
-  const options = { fieldManager: templateFieldManager, signal }
-  try {
-    return { object: await client.apply(kind, object, { ...options, mustBeAbsent }) }
-  } catch (error) {
-    if (mustBeAbsent && isAlreadyExists(error)) {
-      const { namespace = '', name = '' } = object.metadata
-      const there = await findObject(client, kind, { namespace, name }, { signal })
-      // It has gone meanwhile; or it was restored from a backup, or applied by a process that could not record it.
-      if (there === undefined || isMarked(there, template.metadata.name)) {
-        return applyWithDrift(client, kind, { template, object }, there === undefined, signal)
-      }
-      const message = 'it was there before and no template created it; spec.adopt: true would take it over'
-      return { failure: 'AlreadyExists', message }
-    }
-    const status = findStatusError(error)
-    if (!isConflict(error) || status === undefined) throw error
-    const causes = (status.details?.causes ?? []).filter((c) => c.reason === 'FieldManagerConflict')
-    if (causes.length === 0) throw error
-    // Upstream words an Update manager as `"curl" using v1`, an applier as `"name"` alone.
-    if (causes.some((c) => !/" using /.test(c.message ?? ''))) return { failure: 'TakenOver', message: status.message }
-    if (template.spec?.driftPolicy === 'Report') return { failure: 'Drift', message: status.message }
-    return { object: await client.apply(kind, object, { ...options, force: true }) }
-  }
-}
+const correctionOf = (
+  { conflict }: Applied,
+  isSameObject: boolean,
+  isNews: boolean,
+): NonNullable<ObjectResult['corrected']> => ({
+  message: isSameObject
+    ? (conflict ?? 'what others had changed was put back')
+    : 'it had been deleted, and is made again',
+  isNews,
+})

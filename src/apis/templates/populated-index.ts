@@ -145,7 +145,7 @@ export class PopulatedIndex implements PopulatedObjects {
         const { resourceVersion } = written.object.metadata
         // Mostly the watch was faster, and has it ready.
         const seen = meanwhile.find((change) => change.next?.metadata.resourceVersion === resourceVersion)?.next
-        this.#put(kind, seen ?? entryOf(written.object), written.config)
+        this.#put(kind, seen ?? entryOf(written.object), written.config, written.extended)
       }
       for (const { next, old } of meanwhile) this.#seen(kind, next, old)
     }
@@ -192,13 +192,18 @@ export class PopulatedIndex implements PopulatedObjects {
     if (known !== undefined && !isNewer(resourceVersion, known.revision)) return
     const same = known !== undefined && known.uid === uid && known.digest === next['digest']
     const recorded = same ? known.applied : this.#recordedConfig(next)
-    this.#put(kind, next, recorded)
+    this.#put(kind, next, recorded, same ? known.extended : undefined)
     if (same) return
     if (recorded === undefined || known !== undefined) this.#deps.onDrift(namespace)
     else this.#deps.onRecorded?.(namespace)
   }
 
-  #put(kind: ServedKind, { metadata, digest, isMarked, held }: KubeObject, applied: string | undefined): void {
+  #put(
+    kind: ServedKind,
+    { metadata, digest, isMarked, held }: KubeObject,
+    applied: string | undefined,
+    extended: string | undefined,
+  ): void {
     const { namespace = '', name = '', uid = '', resourceVersion = '', labels } = metadata
     const objects = this.#byNamespace.get(namespace) ?? new Map<string, PopulatedObject>()
     this.#byNamespace.set(namespace, objects)
@@ -215,6 +220,7 @@ export class PopulatedIndex implements PopulatedObjects {
       digest: String(digest),
       ...(applied === undefined ? {} : { applied }),
       ...(typeof held === 'string' ? { held } : {}),
+      ...(extended === undefined ? {} : { extended }),
     }
     const old = objects.get(key)
     objects.set(key, object)

@@ -27,10 +27,16 @@ export interface PopulatedObject {
   readonly applied?: string
   /** The same, as the object itself tells it: see `held-config.ts`. Only of what the record does not tell. */
   readonly held?: string
+  /** It holds more than was applied, and what; only as long as it says the same. */
+  readonly extended?: string
 }
 
 /** Ends the time in which changes of one object are not listened to. `applied`: what the server answered. */
-export type Written = (written?: { readonly object: KubeObject; readonly config: string }) => void
+export type Written = (written?: {
+  readonly object: KubeObject
+  readonly config: string
+  readonly extended?: string | undefined
+}) => void
 
 /** Objects of one namespace that are marked as a template's. */
 export interface MarkedObjects {

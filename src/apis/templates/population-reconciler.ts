@@ -1,6 +1,9 @@
 /** The loop over namespaces: applies what the templates say and prunes what they no longer say, then opens the gate. */
 import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { CloneSources } from './clone-sources.ts'
+import { cloneResolver, type ResolveClone } from './clones.ts'
+import { Corrections } from './corrections.ts'
 import { isGateShut, openGate } from './gate.ts'
 import { isDisabled, isOptedOut } from './match.ts'
 import { holdersOf } from './namespace-metadata.ts'
@@ -9,7 +12,7 @@ import type { ObjectResult } from './object-result.ts'
 import { isPopulated, type PopulateRequest, populate, resultOf, settledIn } from './populate.ts'
 import type { PopulationDeps } from './population-deps.ts'
 import type { PopulationState } from './population-state.ts'
-import { reportCondition, tell, tellDeleted } from './report.ts'
+import { reportCondition, tell, tellCorrected, tellDeleted } from './report.ts'
 import { planMetadata } from './settle-metadata.ts'
 import type { NamespaceTemplate } from './types.ts'
 
@@ -17,14 +20,25 @@ type Outcome = { readonly requeueAfterMs: number } | undefined
 
 /** What is without our label is on no watch of ours. */
 const lookAgainMs = 60_000
+/** No change of what we watch tells that these are over. */
+const mayMend: ReadonlySet<string> = new Set(['AlreadyExists', 'DriftStopped'])
 
 export class PopulationReconciler implements Reconciler {
   readonly #deps: PopulationDeps
   readonly #state: PopulationState
+  readonly #corrections: Corrections
+  readonly #sources: CloneSources
+  readonly #clones: ResolveClone
 
   constructor(deps: PopulationDeps, state: PopulationState) {
     this.#deps = deps
     this.#state = state
+    this.#corrections = new Corrections(deps.clock)
+    this.#sources = new CloneSources({ ...deps, onChange: (template) => state.lookAgain(template) })
+    this.#clones = cloneResolver({
+      find: (from) => this.#sources.find(from),
+      madeIn: (namespace) => state.index.claimsIn(namespace),
+    })
   }
 
   async reconcile({ name }: ObjectKey, signal: AbortSignal): Promise<Outcome> {
@@ -40,6 +54,7 @@ export class PopulationReconciler implements Reconciler {
     }
     if (state.isPaused && !isGateShut(namespace)) return undefined
     await state.kinds.know(signal)
+    await this.#sources.know(templatesOf(state), signal)
     return this.#report(namespace, await this.#pass(namespace, signal), signal)
   }
 
@@ -53,7 +68,7 @@ export class PopulationReconciler implements Reconciler {
 
   async #pass(namespace: Namespace, signal: AbortSignal): Promise<readonly ObjectResult[]> {
     const state = this.#state
-    const pass = planPass(state, namespace)
+    const pass = planPass(state, namespace, this.#clones)
     state.activePasses.begin(pass.wanted)
     try {
       await Promise.all(pass.wanted.map((template) => state.recordedKinds.ensure(template, signal)))
@@ -69,23 +84,26 @@ export class PopulationReconciler implements Reconciler {
 
   async #populate(
     namespace: Namespace,
-    { wanted, waiting, unrendered }: NamespacePass,
+    { wanted, waiting, unrendered, planned }: NamespacePass,
     signal: AbortSignal,
   ): Promise<readonly ObjectResult[]> {
     const { client, records, events } = this.#deps
     const { index } = this.#state
+    const clones = this.#clones
     const { name = '' } = namespace.metadata
     const policyOf: PopulateRequest['policyOf'] = (template) =>
-      waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template))
+      waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template), planned.get(template))
     const older = new Set([...waiting, ...unrendered.map(({ template }) => template.metadata.name ?? '')])
     const request = { namespace, templates: wanted, policyOf, isOlder: (name: string) => older.has(name), signal }
     // An object that had to tell itself what was applied to it is noted as applied on the way.
-    const isDone = !index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index)
+    const isDone = !index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index, clones)
     if (isDone && planMetadata(settledIn(request)).changes.length === 0) return []
     // A template that is being deleted may have gone when the last of it is.
     const holding = [...index.claimsIn(name).map((claim) => claim.template), ...holdersOf(namespace).values()]
     const holders = new Map(holding.map((template) => [template, this.#state.findTemplate(template)]))
-    const results = await populate({ client, index, records }, request)
+    const corrections = this.#corrections
+    const results = await populate({ client, index, clones, records, corrections }, request)
+    for (const result of results) tellCorrected(events, namespace, result)
     for (const [template, holder] of holders) {
       const deleted = results.filter((r) => r.isDeleted && r.template === template).map((r) => r.object)
       if (holder !== undefined && deleted.length > 0) tellDeleted(events, name, holder, deleted)
@@ -111,21 +129,37 @@ export class PopulationReconciler implements Reconciler {
     const { client, clock, events } = this.#deps
     const templateOf = ({ template }: ObjectResult): NamespaceTemplate | undefined => this.#state.findTemplate(template)
     const failures = results.filter((r) => r.failure !== undefined)
-    const worthTelling = results.filter((r) => r.failure ?? r.remark ?? r.skipped)
+    const worthTelling = results.filter((r) => r.failure ?? r.remark ?? r.skipped ?? r.extended)
     await Promise.all(worthTelling.map((r) => tell(events, namespace, templateOf(r), r)))
     await reportCondition(client, clock, namespace, failures, signal)
     const retriable = failures.filter((f) => f.failure?.retriable)
-    const holding = retriable.filter((f) => templateOf(f)?.spec?.failurePolicy !== 'Ignore')
+    const awaited = failures.filter((f) => f.failure?.retriable || f.failure?.isAwaited)
+    const holding = awaited.filter((f) => templateOf(f)?.spec?.failurePolicy !== 'Ignore')
     if (holding.length === 0) await openGate(client, namespace, signal)
     if (retriable.length > 0) throw new Error(retriable.map((f) => `${f.object}: ${f.failure?.message}`).join('; '))
-    const isBlocked = results.some((r) => r.failure?.reason === 'AlreadyExists' || r.isUnwatched)
+    const isBlocked = results.some((r) => mayMend.has(r.failure?.reason ?? '') || r.isUnwatched)
     return isBlocked ? { requeueAfterMs: lookAgainMs } : undefined
   }
 }
 
-function deletionPolicyOf(template: NamespaceTemplate | undefined): 'Delete' | 'Orphan' | 'Keep' {
+const templatesOf = (state: PopulationState): NamespaceTemplate[] => [...state.matchers()].map((m) => m.template)
+
+/** `planned`: as it was when the pass was planned. */
+function deletionPolicyOf(
+  template: NamespaceTemplate | undefined,
+  planned: NamespaceTemplate | undefined,
+): 'Delete' | 'Orphan' | 'Keep' {
   // Gone without our finalizer having held it: what was wanted is not known any more, so nothing is destroyed.
   if (template === undefined) return 'Keep'
+  // What this pass does not want may be wanted now: the change brings the next pass.
+  if (planned === undefined || !isSameHolder(template, planned)) return 'Keep'
   if (isDisabled(template) && template.metadata.deletionTimestamp === undefined) return 'Keep'
   return template.spec?.deletionPolicy ?? 'Delete'
 }
+
+/** What a template holds and where follows from these. */
+const isSameHolder = (a: NamespaceTemplate, b: NamespaceTemplate): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  a.metadata.generation === b.metadata.generation &&
+  a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+  isDisabled(a) === isDisabled(b)

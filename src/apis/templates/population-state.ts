@@ -85,6 +85,7 @@ export class PopulationState {
     })
     this.kinds = this.#openKinds()
     this.watches.beside((signal) => this.index.run(signal))
+    this.watches.beside((signal) => this.kinds.awaited.run(signal))
     this.watches.waitFor(async (signal) => {
       this.#running = signal
       await this.#namespaces.whenSynced()
@@ -114,6 +115,14 @@ export class PopulationState {
 
   matcherOf(template: string): Matcher | undefined {
     return this.#matchers.get(template)
+  }
+
+  /** Every namespace that it selects or has populated. */
+  lookAgain(template: string): void {
+    const matcher = this.#matchers.get(template)
+    const selected = [...this.#namespaces.values()].filter((namespace) => matcher?.selects(namespace))
+    const names = [...selected.map((o) => o.metadata.name ?? ''), ...this.index.holdings.namespacesOf(template)]
+    this.watches.enqueue([...new Set(names)].map(keyOf))
   }
 
   /** A pass has gone over this namespace. */
@@ -163,11 +172,12 @@ export class PopulationState {
   }
 
   #openKinds(): KnownKinds {
-    const { client, onError, records } = this.#deps
+    const { client, clock, onError, records } = this.#deps
     const { index } = this
     const templates = (): Iterable<KubeObject> => this.#templates.values()
     return new KnownKinds({
       client,
+      clock,
       index,
       onError,
       *wanted() {
@@ -177,6 +187,11 @@ export class PopulationState {
         if (records.isComplete) return
         await believeMarks({ index, records, findNamespace: (name) => this.findNamespace(name) }, fresh, signal)
         if (isAll) await records.complete(signal)
+      },
+      onServed: (kind) => {
+        for (const { template } of this.matchers()) {
+          if (kindsEverOf(template).includes(kind)) this.lookAgain(template.metadata.name ?? '')
+        }
       },
     })
   }

@@ -1,11 +1,10 @@
 /** Where a version of a template would delete something: asked before anything is. */
-import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { identityOfApplied } from './applied-records.ts'
 import { isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { evaluateParameters } from './parameters.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
-import { identityIn } from './render.ts'
+import { wantedIn } from './render.ts'
 import { limitOf } from './rollout-limits.ts'
 import { takesAwayMetadata } from './settle-metadata.ts'
 import { confirmPruneAnnotation } from './types.ts'
@@ -60,9 +59,7 @@ function holdsMore({ template }: Matcher, index: PopulatedObjects, namespace: Na
   // What was applied last stays, whatever it was.
   if (evaluateParameters(template, namespace).faults.length > 0) return false
   if (takesAwayMetadata(template, namespace)) return true
-  const wanted = new Set(
-    (template.spec?.templates ?? []).map((o) => identityIn(template, o as Partial<KubeObject>, namespace)),
-  )
+  const wanted = wantedIn([template], namespace)
   return index
     .claimsIn(namespace.metadata.name ?? '')
     .some((o) => o.template === template.metadata.name && !wanted.has(identityOfApplied(o)))

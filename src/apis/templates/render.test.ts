@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { threadMs } from '../../../test/support/thread-time.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { resolveNameOnly } from './clones.ts'
 import { glob } from './match.ts'
-import { render } from './render.ts'
+import { type Rendering, render as renderWith } from './render.ts'
 import { creatorKey, type NamespaceTemplate, ownerKey } from './types.ts'
 
 const template = (name: string, ...templates: JsonObject[]): NamespaceTemplate => ({
@@ -20,6 +21,9 @@ const configMap = (name: string, data: JsonObject): JsonObject => ({
 const team = (creator?: string): Namespace => ({
   metadata: { name: 'team', ...(creator === undefined ? {} : { annotations: { [creatorKey]: creator } }) },
 })
+
+const render = (templates: readonly NamespaceTemplate[], namespace: Namespace): Rendering =>
+  renderWith(templates, namespace, resolveNameOnly)
 
 describe('rendering', () => {
   test('objects that name the creator are skipped where nobody recorded it, the others are not', () => {

@@ -2,17 +2,23 @@
  * From templates to objects for one namespace. What tokens stand for can't change the kind of an object: the rights of
  * the author were checked for the kind that the template names.
  */
+import { rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { type CloneProblem, type ResolveClone, resolveNameOnly } from './clones.ts'
+import { Conditions } from './conditions.ts'
 import { digestOf } from './digest.ts'
 import { creatorOf, ownerOf } from './match.ts'
 import { evaluateParameters, noParameters, type ParameterFault } from './parameters.ts'
-import { hasToken, type Meanings, replaceTokens, substituteIn, textsIn, tokensIn } from './tokens.ts'
-import { type NamespaceTemplate, templateNameLabel } from './types.ts'
+import { objectsOf, type TemplateObject } from './template-objects.ts'
+import { hasToken, type Meanings, substituteIn, textsIn, tokensIn } from './tokens.ts'
+import { type NamespaceTemplate, protectedByLabel, templateNameLabel } from './types.ts'
 
 export interface Rendered {
   readonly template: NamespaceTemplate
   readonly object: KubeObject
+  /** What the template says of it. */
+  readonly held: TemplateObject
   /** A digest: equal ones, in one namespace, come of equal objects. */
   readonly config: string
   /** What it was made of, if it is the same in every namespace but for its place. */
@@ -26,10 +32,20 @@ export interface Skipped {
   readonly template: NamespaceTemplate
   /** `RoleBinding/admin`; `parameter size` where nothing of the template can be rendered. */
   readonly object: string
-  readonly reason: 'CreatorUnknown' | 'OwnerUnknown' | 'Conflict' | 'Malformed' | ParameterReason
+  readonly reason:
+    | 'CreatorUnknown'
+    | 'OwnerUnknown'
+    | 'Conflict'
+    | 'Malformed'
+    | 'ConditionFailed'
+    | 'RoleNotOurs'
+    | ParameterReason
+    | CloneProblem['reason']
   readonly message: string
   /** What it is, as `identityOf` says; undefined = unknown. */
   readonly identity: string | undefined
+  /** Where the template made it before, it is kept as it is here: whether it is wanted can't be told. */
+  readonly kept?: Rendered
 }
 
 export interface Rendering {
@@ -63,7 +79,7 @@ interface Source {
 /** Sources are never changed: an edit of their template brings others. */
 const known = new WeakMap<JsonObject, Source>()
 
-function sourceOf(source: JsonObject, template: string): Source {
+function sourceOf({ source, drift, protect }: TemplateObject, template: string): Source {
   const before = known.get(source)
   if (before !== undefined) return before
   const tokens = new Set<string>()
@@ -75,9 +91,23 @@ function sourceOf(source: JsonObject, template: string): Source {
       else tokens.add(name)
     }
   }
-  const made = { tokens, hasEscapes, digest: digestOf([template, source]) }
+  // To become strict is a change: what was added before is looked for.
+  const given = [template, source, ...(drift === 'Strict' ? [drift] : []), ...(protect ? ['protect'] : [])]
+  const made = { tokens, hasEscapes, digest: digestOf(given) }
   known.set(source, made)
   return made
+}
+
+/** What is the same for all templates of one namespace. */
+interface Pass {
+  readonly namespace: Pick<Namespace, 'metadata'>
+  readonly clones: ResolveClone
+  /** Absent until an object has one. */
+  conditions?: Conditions
+  readonly creator: string | undefined
+  readonly owner: string | undefined
+  /** Names of templates, by the identities of what they hold. */
+  readonly holders: Map<string, string>
 }
 
 /** What one template comes to in a namespace. */
@@ -86,33 +116,78 @@ interface Scope {
   readonly meanings: Meanings
   /** Of its parameters. */
   readonly values: ReadonlyMap<string, string>
-  readonly creator: string | undefined
-  readonly owner: string | undefined
 }
 
 /** `templates` in the order in which they apply; where two hold the same object the first keeps it. */
-export function render(templates: readonly NamespaceTemplate[], namespace: Pick<Namespace, 'metadata'>): Rendering {
+export function render(
+  templates: readonly NamespaceTemplate[],
+  namespace: Pick<Namespace, 'metadata'>,
+  clones: ResolveClone,
+): Rendering {
   const objects: Rendered[] = []
   const skipped: Skipped[] = []
-  const holders = new Map<string, string>()
+  const people = { creator: creatorOf(namespace), owner: ownerOf(namespace) }
+  const pass: Pass = { namespace, clones, ...people, holders: new Map() }
   for (const template of templates) {
     const { values, faults } = template.spec?.parameters ? evaluateParameters(template, namespace) : noParameters
-    for (const fault of faults) skipped.push(skippedFor(template, fault))
-    const meanings = meaningsIn(namespace, values)
-    const scope = { template, meanings, values, creator: creatorOf(namespace), owner: ownerOf(namespace) }
-    for (const source of template.spec?.templates ?? []) {
-      if (faults.length > 0) {
-        // What was applied last stays the template's.
-        const identity = identityOf(source)
-        if (!hasToken(identity) && !holders.has(identity)) holders.set(identity, template.metadata.name ?? '')
-        continue
-      }
-      const made = renderOne(source, scope, holders, namespace)
-      if ('reason' in made) skipped.push(made)
-      else objects.push(made)
+    if (faults.length > 0) {
+      for (const fault of faults) skipped.push(skippedFor(template, fault))
+      holdAsApplied(template, pass)
+      continue
+    }
+    const scope = { template, meanings: meaningsIn(namespace, values), values }
+    const made: Rendered[] = []
+    for (const held of objectsOf(template)) {
+      const one = renderOne(held, scope, pass)
+      if (one === undefined) continue
+      if ('reason' in one) skipped.push(one)
+      else made.push(one)
+    }
+    for (const one of made) {
+      const withoutRole = findWithoutRole(one, made, scope)
+      if (withoutRole === undefined) objects.push(one)
+      else skipped.push(withoutRole)
     }
   }
   return { objects, skipped }
+}
+
+/** What was applied last stays the template's. */
+function holdAsApplied(template: NamespaceTemplate, { holders }: Pass): void {
+  for (const { source } of objectsOf(template)) {
+    const identity = identityOf(source)
+    if (!hasToken(identity) && !holders.has(identity)) holders.set(identity, template.metadata.name ?? '')
+  }
+}
+
+/**
+ * A RoleBinding whose Role the template holds under a condition that is not true here. Its author was asked for the
+ * rules of that Role and of no other, so what another client puts in its place is not bound.
+ */
+function findWithoutRole(
+  { template, object }: Rendered,
+  made: readonly Rendered[],
+  { meanings }: Scope,
+): Skipped | undefined {
+  const { kind, name } = (object['roleRef'] ?? {}) as { readonly kind?: unknown; readonly name?: unknown }
+  if (object.kind !== 'RoleBinding' || kind !== 'Role' || typeof name !== 'string') return undefined
+  const role = `${rbacGroup}/Role/${name}`
+  if (made.some((o) => identityOf(o.object) === role)) return undefined
+  const isHeld = objectsOf(template).some(
+    ({ when, source }) => when !== undefined && identityOf(substituteIn(source, meanings)) === role,
+  )
+  if (!isHeld) return undefined
+  const message = `Role/${name}, which it binds, is held by its template under a condition that is not true here`
+  return { template, object: titleOf(object), reason: 'RoleNotOurs', message, identity: identityOf(object) }
+}
+
+/**
+ * What these templates hold for the namespace, as `identityOf` says it: made or not, and what can't be judged too. A
+ * mistake in a condition takes nothing away.
+ */
+export function wantedIn(templates: readonly NamespaceTemplate[], namespace: Pick<Namespace, 'metadata'>): Set<string> {
+  const { objects, skipped } = render(templates, namespace, resolveNameOnly)
+  return new Set([...objects.map((o) => identityOf(o.object)), ...skipped.flatMap((s) => s.identity ?? [])])
 }
 
 /** A template can't be rendered for want of a value that may stand in it. */
@@ -127,29 +202,27 @@ export const skippedFor = (
   identity: undefined,
 })
 
-function renderOne(
-  source: JsonObject,
-  { template, meanings, values, creator, owner }: Scope,
-  holders: Map<string, string>,
-  namespace: Pick<Namespace, 'metadata'>,
-): Rendered | Skipped {
+/** undefined = it is not for this namespace. */
+function renderOne(held: TemplateObject, scope: Scope, pass: Pass): Rendered | Skipped | undefined {
+  const { template, meanings, values } = scope
+  const { namespace, clones, holders } = pass
+  const { source, when, cloneFrom } = held
+  const verdict = when === undefined || (pass.conditions ??= new Conditions(namespace)).judge(template, held, when)
+  // The namespace of a source has it already.
+  if (verdict === false || cloneFrom?.namespace === namespace.metadata.name) return undefined
   const templateName = template.metadata.name ?? ''
-  const { tokens, hasEscapes, digest } = sourceOf(source, templateName)
-  const namesCreator = tokens.has('CREATOR')
-  const namesOwner = tokens.has('OWNER')
+  const { tokens, hasEscapes, digest } = sourceOf(held, templateName)
+  const unknown = findUnknown(tokens, pass)
+  if (unknown !== undefined) return skippedUnknown(held, scope, unknown)
   const title = titleOf(source)
-  const unknown =
-    namesCreator && creator === undefined ? 'CREATOR' : namesOwner && owner === undefined ? 'OWNER' : undefined
-  if (unknown !== undefined) {
-    const message = `it names $(${unknown}), and none is recorded of this namespace`
-    const isNamed = !title.includes('$(CREATOR)') && !title.includes('$(OWNER)')
-    const identity = isNamed ? identityOf(substituteIn(source, meanings)) : undefined
-    const reason = unknown === 'CREATOR' ? 'CreatorUnknown' : 'OwnerUnknown'
-    return { template, object: title, reason, message, identity }
+  const clone = cloneFrom && clones(cloneFrom, namespace)
+  if (clone !== undefined && 'reason' in clone) {
+    return { template, object: title, identity: identityOf(source), ...clone }
   }
   let hasTokens = hasEscapes
   for (const token of tokens) hasTokens ||= meanings.has(token)
-  const object = (hasTokens ? substituteIn(source, meanings) : source) as KubeObject
+  const plain = clone === undefined ? source : { ...source, ...clone.content }
+  const object = (hasTokens ? substituteIn(plain, meanings) : plain) as KubeObject
   const problem = findMalformed(object)
   if (problem !== undefined) {
     return { template, object: title, reason: 'Malformed', message: problem, identity: undefined }
@@ -157,16 +230,44 @@ function renderOne(
   const key = identityOf(object)
   const first = holders.get(key)
   if (first !== undefined) {
-    const message = `template ${JSON.stringify(first)} holds the same object and comes first`
+    const message =
+      first === templateName
+        ? 'the template holds it twice, under conditions that are both true: the first keeps it'
+        : `template ${JSON.stringify(first)} holds the same object and comes first`
     return { template, object: title, reason: 'Conflict', message, identity: key }
   }
   holders.set(key, templateName)
-  const people = [...(namesCreator ? [creator] : []), ...(namesOwner ? ['owner', owner] : [])]
-  const said: unknown[] = [...people]
+  const said: unknown[] = tokens.has('CREATOR') ? [pass.creator] : []
+  if (tokens.has('OWNER')) said.push('owner', pass.owner)
   for (const [name, value] of values) if (tokens.has(name)) said.push('parameter', name, value)
-  const config = said.length > 0 ? digestOf([digest, ...said]) : digest
-  const labelled = addLabels(object, namespace, templateName)
-  return { template, object: labelled, config, source: hasTokens ? undefined : source }
+  if (clone !== undefined) said.push(clone.digest)
+  const rendered: Rendered = {
+    template,
+    held,
+    object: addLabels(object, namespace, templateName, held.protect),
+    config: said.length > 0 ? digestOf([digest, ...said]) : digest,
+    source: hasTokens || clone !== undefined ? undefined : source,
+  }
+  if (verdict === true) return rendered
+  return { template, object: title, reason: 'ConditionFailed', message: verdict, identity: key, kept: rendered }
+}
+
+function findUnknown(tokens: ReadonlySet<string>, { creator, owner }: Pass): 'CREATOR' | 'OWNER' | undefined {
+  if (tokens.has('CREATOR') && creator === undefined) return 'CREATOR'
+  return tokens.has('OWNER') && owner === undefined ? 'OWNER' : undefined
+}
+
+function skippedUnknown(
+  { source }: TemplateObject,
+  { template, meanings }: Scope,
+  unknown: 'CREATOR' | 'OWNER',
+): Skipped {
+  const title = titleOf(source)
+  const message = `it names $(${unknown}), and none is recorded of this namespace`
+  const isNamed = !title.includes('$(CREATOR)') && !title.includes('$(OWNER)')
+  const identity = isNamed ? identityOf(substituteIn(source, meanings)) : undefined
+  const reason = unknown === 'CREATOR' ? 'CreatorUnknown' : 'OwnerUnknown'
+  return { template, object: title, reason, message, identity }
 }
 
 function findMalformed(object: KubeObject): string | undefined {
@@ -176,21 +277,19 @@ function findMalformed(object: KubeObject): string | undefined {
   return undefined
 }
 
-function addLabels(object: KubeObject, namespace: Namespace, template: string): KubeObject {
+function addLabels(object: KubeObject, namespace: Namespace, template: string, protect = false): KubeObject {
   return {
     ...object,
     metadata: {
       ...object.metadata,
       namespace: namespace.metadata.name ?? '',
-      labels: { ...object.metadata.labels, [templateNameLabel]: template },
+      labels: {
+        ...object.metadata.labels,
+        [templateNameLabel]: template,
+        ...(protect ? { [protectedByLabel]: template } : {}),
+      },
     },
   }
-}
-
-/** What an object of a template is in a namespace, as `identityOf` says. */
-export function identityIn(template: NamespaceTemplate, source: Partial<KubeObject>, namespace: Namespace): string {
-  const { values } = evaluateParameters(template, namespace)
-  return replaceTokens(identityOf(source), meaningsIn(namespace, values))
 }
 
 export function meaningsIn(namespace: Pick<Namespace, 'metadata'>, parameters: ReadonlyMap<string, string>): Meanings {

@@ -30,9 +30,9 @@ export async function tell(
   events: EventRecorder,
   namespace: Namespace,
   template: NamespaceTemplate | undefined,
-  { object, failure, remark, skipped }: ObjectResult,
+  { object, failure, remark, skipped, extended }: ObjectResult,
 ): Promise<void> {
-  const told = failure ?? remark ?? skipped
+  const told = failure ?? remark ?? skipped ?? extended
   if (told === undefined) return
   const where = namespace.metadata.name ?? ''
   const common = { type: 'Warning', reason: `Population${told.reason}` } as const
@@ -44,11 +44,24 @@ export async function tell(
       message: `${object} of template ${template?.metadata.name ?? '(gone)'}: ${told.message}`,
     }),
   ]
-  if (template !== undefined) {
+  // What tenants add they may add a thousand times.
+  if (template !== undefined && told !== extended) {
     const message = `${object} in namespace ${where}: ${told.message}`
     records.push(events.record({ ...common, object: asSubject(template), namespace: clusterEvents, message }))
   }
   await Promise.all(records)
+}
+
+/** Drift that was corrected. Behind the work: there may be many. */
+export function tellCorrected(
+  events: EventRecorder,
+  namespace: Namespace,
+  { template, object, corrected }: ObjectResult,
+): void {
+  if (corrected?.isNews !== true) return
+  const message = `${object} of template ${template}: ${corrected.message}`
+  const common = { type: 'Normal', reason: 'PopulationCorrected', message } as const
+  events.recordSoon({ ...common, object: inItself(namespace), namespace: namespace.metadata.name ?? '' })
 }
 
 /** What a template took away again, by name. Behind the work: there may be many. */

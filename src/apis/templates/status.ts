@@ -16,11 +16,11 @@ export interface Findings extends Tally {
 
 export function statusOf(version: Matcher, findings: Findings, nowMs: number): TemplateStatus {
   const generation = generationOf(version)
-  const { matched, synced, failed, skipped, failures, waiting, halt, kinds } = findings
-  const behind = matched - synced - skipped
+  const { matched, synced, failed, skipped, extended, failures, waiting, kinds } = findings
+  const behind = matched - synced - skipped - extended
   // Who waits holds what the template said before, even if it is selected no more.
   const isDeleted = version.template.metadata.deletionTimestamp !== undefined
-  const isSynced = !isDeleted && behind <= 0 && failed === 0 && waiting === 0
+  const isSynced = !isDeleted && behind <= 0 && failed === 0 && waiting === 0 && extended === 0
   const old = version.template.status?.conditions
   return {
     observedGeneration: generation,
@@ -28,6 +28,7 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
     synced,
     failed,
     skipped,
+    ...(extended > 0 ? { extended } : {}),
     ...(waiting > 0 ? { waiting } : {}),
     ...(failures.length > 0 ? { failures: [...failures] } : {}),
     kinds: [...kinds],
@@ -35,18 +36,31 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
       since(old, nowMs, {
         type: 'Synced',
         status: isSynced ? 'True' : 'False',
-        reason: isSynced ? 'Synced' : (failures[0]?.reason ?? halt?.reason ?? (isDeleted ? 'Deleting' : 'RollingOut')),
+        reason: isSynced ? 'Synced' : reasonOf(version, findings),
         message: isSynced
           ? `Every selected namespace holds what the template says${exceptFor(skipped)}`
           : isDeleted
             ? 'The template is being deleted, and objects of it are still there'
-            : behind <= 0 && failed === 0
-              ? `${waiting} namespaces that it no longer selects hold its objects still`
-              : `${Math.max(behind, failed)} of ${matched} namespaces differ from the template`,
+            : behind <= 0 && failed === 0 && waiting === 0
+              ? `In ${extended} of ${matched} namespaces others have added to what the template says`
+              : behind <= 0 && failed === 0
+                ? `${waiting} namespaces that it no longer selects hold its objects still`
+                : `${Math.max(behind, failed)} of ${matched} namespaces differ from the template`,
       }),
       since(old, nowMs, progress(version, findings)),
     ],
   }
+}
+
+/** Why it is not synced. */
+function reasonOf(
+  { template }: Matcher,
+  { failures, halt, waiting, matched, synced, skipped, extended }: Findings,
+): string {
+  if (failures[0] !== undefined) return failures[0].reason
+  if (halt !== undefined) return halt.reason
+  if (template.metadata.deletionTimestamp !== undefined) return 'Deleting'
+  return waiting === 0 && synced + skipped + extended >= matched ? 'Extended' : 'RollingOut'
 }
 
 export const populationPaused: Halt = {
@@ -66,8 +80,8 @@ export function pausedStatusOf({ status }: NamespaceTemplate, nowMs: number): Te
 /** The share of selected namespaces that the newest generation has reached, those where it failed not among them. */
 export function rolledOut({ metadata, status }: NamespaceTemplate): number {
   if (status?.observedGeneration !== metadata.generation) return 0
-  const { matched = 0, synced = 0, skipped = 0 } = status ?? {}
-  return matched === 0 ? 1 : (synced + skipped) / matched
+  const { matched = 0, synced = 0, skipped = 0, extended = 0 } = status ?? {}
+  return matched === 0 ? 1 : (synced + skipped + extended) / matched
 }
 
 const exceptFor = (skipped: number): string =>
@@ -75,7 +89,7 @@ const exceptFor = (skipped: number): string =>
 
 type Told = Omit<TemplateCondition, 'lastTransitionTime'>
 
-function progress(version: Matcher, { matched, waiting, halt, synced, failed, skipped }: Findings): Told {
+function progress(version: Matcher, { matched, waiting, halt, synced, failed, skipped, extended }: Findings): Told {
   const type = progressingCondition
   if (halt !== undefined) return { type, status: 'False', ...halt }
   if (version.template.metadata.deletionTimestamp !== undefined) {
@@ -83,7 +97,7 @@ function progress(version: Matcher, { matched, waiting, halt, synced, failed, sk
   }
   const generation = generationOf(version)
   // What failed is not under way any more: it is tried again for as long as it fails.
-  if (waiting === 0 && synced + skipped + failed >= matched) {
+  if (waiting === 0 && synced + skipped + extended + failed >= matched) {
     const message = `Generation ${generation} has reached every selected namespace`
     return { type, status: 'False', reason: completeReason, message }
   }

@@ -21,6 +21,7 @@ import {
   type RecordListener,
   type RecordVersion,
 } from './applied-records.ts'
+import { ExtendedObjects } from './extended-objects.ts'
 import { Holdings } from './holdings.ts'
 import { claimed, describe, groupOf, isAsRecorded, isLabelled, servedKind } from './live-object.ts'
 import {
@@ -73,6 +74,7 @@ export class StoredIndex implements PopulatedObjects {
   /** storage name → `apiVersion/kind` of templates → the kind */
   readonly #kinds = new Map<string, Map<string, ResourceType>>()
   readonly #unsettled = new Set<string>()
+  readonly #extended = new ExtendedObjects()
   /** Told since the last judgement: an object and its record come one after the other. */
   #changes: Change[] = []
   #records: Parameters<RecordListener>[] = []
@@ -174,6 +176,7 @@ export class StoredIndex implements PopulatedObjects {
     return (written) => {
       this.#judgeAll()
       this.#writing.delete(place)
+      if (written !== undefined) this.#extended.note(kind, written)
       const { resourceVersion } = written?.object.metadata ?? {}
       // Of ours the record tells: mostly it came with it.
       for (const change of meanwhile) if (String(change.next?.revision) !== resourceVersion) this.#judge(change)
@@ -224,7 +227,9 @@ export class StoredIndex implements PopulatedObjects {
     if (claim !== undefined && claim.uid !== '' && !this.#unsettled.has(namespace)) {
       return { ...claimed(claim, kind, namespace), revision: String(version.revision) }
     }
-    return version.damage === undefined ? describe(version.as(type).object, kind, version, claim) : undefined
+    if (version.damage !== undefined) return undefined
+    const described = describe(version.as(type).object, kind, version, claim)
+    return described && this.#extended.describe(described)
   }
 
   /** At the start: what has not changed since the mark is as it was then. */
@@ -309,6 +314,7 @@ export class StoredIndex implements PopulatedObjects {
   /** Whether a change leaves a recorded object as its record says. */
   #judge({ type, next, old }: Change): void {
     const { namespace = '', name = '' } = next ?? old ?? {}
+    if (next === undefined) this.#extended.forget(type, namespace, name)
     const apiVersion = apiVersionOf(type)
     const claim = this.claimsIn(namespace).find(
       (c) => c.name === name && c.kind === type.kind && c.apiVersion === apiVersion,

@@ -3,6 +3,7 @@ import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { isDisabled, type Matcher } from './match.ts'
 import { metadataClashes } from './metadata-rules.ts'
 import { identityOf, titleOf } from './render.ts'
+import { objectsOf, type TemplateObject } from './template-objects.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 interface Matchers {
@@ -21,20 +22,24 @@ export function keyClashes(template: NamespaceTemplate, { matchers }: Matchers):
  */
 export function objectClashes(template: NamespaceTemplate, { matchers }: Matchers): FieldError[] {
   if (!isInForce(template)) return []
-  const fields = new Map((template.spec?.templates ?? []).map((o, i) => [identityOf(o), `spec.templates[${i}]`]))
+  const fields = new Map(unconditional(template).map(({ source, field }) => [identityOf(source), field]))
   const isSame = selectsSame(template)
   const errors: FieldError[] = []
   for (const { template: other } of matchers()) {
     if (other.metadata.name === template.metadata.name || !isInForce(other) || !isSame(other)) continue
-    for (const object of other.spec?.templates ?? []) {
-      const field = fields.get(identityOf(object))
+    for (const { source } of unconditional(other)) {
+      const field = fields.get(identityOf(source))
       if (field === undefined) continue
       const why = `template ${JSON.stringify(other.metadata.name)} gives it to the same namespaces`
-      errors.push(fieldInvalid(field, titleOf(object), why))
+      errors.push(fieldInvalid(field, titleOf(source), why))
     }
   }
   return errors
 }
+
+/** Objects with conditions may be alternatives. */
+const unconditional = (template: NamespaceTemplate): TemplateObject[] =>
+  objectsOf(template).filter(({ when }) => when === undefined)
 
 const isInForce = (template: NamespaceTemplate): boolean =>
   !isDisabled(template) && template.metadata.deletionTimestamp === undefined

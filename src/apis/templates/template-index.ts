@@ -1,7 +1,9 @@
 /** All templates with their selectors parsed, following the store. */
 import type { FeatureContext } from '../../feature/feature.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { compileMatcher, type Matcher, selectTemplates } from './match.ts'
+import { protectedKind, protectedKindsOf } from './protection.ts'
 import { templateResource } from './types.ts'
 
 /** Empty until it follows the store: on servers without population no template matches. */
@@ -9,6 +11,8 @@ export class TemplateIndex {
   readonly #matchers = new Map<string, Matcher>()
   /** Those that say when namespaces end. */
   readonly #expiring = new Set<string>()
+  readonly #protectionListeners: (() => void)[] = []
+  #protected: ReadonlySet<string> = new Set()
 
   follow({ lister, typeOf }: Pick<FeatureContext, 'lister' | 'typeOf'>): void {
     lister.subscribe(typeOf(templateResource), (next, old) => {
@@ -19,6 +23,7 @@ export class TemplateIndex {
         this.#matchers.set(name, compileMatcher(next.object))
         if (next.object.spec?.expiry !== undefined) this.#expiring.add(name)
       }
+      this.#noteProtection()
     })
   }
 
@@ -28,6 +33,22 @@ export class TemplateIndex {
 
   anyExpires(): boolean {
     return this.#expiring.size > 0
+  }
+
+  /** Whether any template protects objects of this kind. */
+  protects({ group, kind }: ResourceType): boolean {
+    return this.#protected.has(protectedKind(group, kind))
+  }
+
+  onProtectedKindsChange(listener: () => void): void {
+    this.#protectionListeners.push(listener)
+  }
+
+  #noteProtection(): void {
+    const kinds = new Set([...this.#matchers.values()].flatMap(({ template }) => protectedKindsOf(template)))
+    const isSame = kinds.size === this.#protected.size && [...kinds].every((kind) => this.#protected.has(kind))
+    this.#protected = kinds
+    if (!isSame) for (const listener of this.#protectionListeners) listener()
   }
 
   isMatched(namespace: Namespace): boolean {

@@ -55,6 +55,29 @@ export interface TemplateParameter {
   required?: boolean
 }
 
+/** One of `spec.objects`. */
+export interface ObjectEntry {
+  /** CEL over `params` and `namespaceObject`. Absent = for every namespace that the template selects. */
+  when?: string
+  /** Absent = as `driftPolicy` says. */
+  drift?: DriftPolicy | 'Strict'
+  /** Field managers whose fields are left to them, whatever the template says. */
+  yieldTo?: string[]
+  /** Others may not write it, but holders of the verb `bypass` on the template. */
+  protect?: boolean
+  /** An object without a namespace. */
+  template?: JsonObject
+  /** In its place: the Secret or ConfigMap that is copied, under its own name. */
+  cloneFrom?: Partial<CloneSource>
+}
+
+export interface CloneSource {
+  namespace: string
+  apiVersion: string
+  kind: string
+  name: string
+}
+
 export interface NamespaceTemplate extends KubeObject {
   spec?: {
     namespaces?: NamespaceMatch
@@ -63,6 +86,8 @@ export interface NamespaceTemplate extends KubeObject {
     namespaceMetadata?: { labels?: Record<string, string>; annotations?: Record<string, string> }
     /** Objects without a namespace. */
     templates?: JsonObject[]
+    /** The same, with a say in whether and how they are kept. */
+    objects?: ObjectEntry[]
     deletionPolicy?: DeletionPolicy
     driftPolicy?: DriftPolicy
     failurePolicy?: FailurePolicy
@@ -91,6 +116,8 @@ export interface TemplateStatus {
   failed?: number
   /** Of the selected, those without what names a creator or owner: none is recorded there. */
   skipped?: number
+  /** Of the selected, those that hold all of this generation, and others have added to it. */
+  extended?: number
   /** Selected namespaces that wait for their turn. */
   waiting?: number
   failures?: TemplateFailure[]
@@ -123,12 +150,16 @@ export const templateResource: Resource<NamespaceTemplate> = {
 
 /** On every populated object: the name of its template. */
 export const templateNameLabel = 'policy/namespace-template-name'
+/** On objects that are protected: the name of their template, for policies and for people. */
+export const protectedByLabel = 'policy.borough.dev/protected-by'
 /** On a template: "disable" stops it. */
 export const applyAnnotation = 'policy/namespace-template-apply'
 /** On a template: "true" asks for the verb `use`. The seed's spelling with a second slash is no legal key. */
 export const requirePermissionAnnotation = 'policy/namespace-template-require-permission'
 /** On a template: the generation whose prunes are meant, beyond `spec.rollout.maxPrune`; its deletion is one too. */
 export const confirmPruneAnnotation = 'policy.borough.dev/confirm-prune'
+/** On a Secret or ConfigMap: the namespaces that may have a copy of it, as a label selector; `*` is all. */
+export const cloneToAnnotation = 'policy.borough.dev/clone-to'
 /** On a namespace: "true" keeps templates off; needs the verb `optout`. */
 export const optOutAnnotation = 'policy/namespace-template-opt-out'
 /** On a namespace, set by the server: who created it. Also a label where the name is a legal label value. */
@@ -218,6 +249,40 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
           'values.',
         items: { type: 'object', embeddedResource: true, preserveUnknownFields: true },
       },
+      objects: {
+        type: 'array',
+        listType: 'atomic',
+        description: 'Objects as in templates, with a say in whether and how they are kept.',
+        items: object({
+          when: describe(
+            string,
+            'CEL over params and namespaceObject: the object is for namespaces where it is true; absent is all.',
+          ),
+          drift: {
+            ...string,
+            enum: ['Correct', 'Strict', 'Report'],
+            description:
+              'What becomes of changes by others: Correct puts the fields of the template back, Strict the whole ' +
+              'object but metadata and status, Report leaves it; absent is what driftPolicy says.',
+          },
+          yieldTo: describe(strings, 'Field managers whose fields are left to them.'),
+          protect: {
+            type: 'boolean',
+            description: 'Others may not write it, but holders of the verb bypass on the template.',
+          },
+          template: {
+            type: 'object',
+            embeddedResource: true,
+            preserveUnknownFields: true,
+            description: 'The object, as one of templates.',
+          },
+          cloneFrom: object(
+            { namespace: string, apiVersion: string, kind: string, name: string },
+            'In place of template: a Secret or ConfigMap, whose content is copied and kept in step. It consents by ' +
+              `annotation ${cloneToAnnotation}.`,
+          ),
+        }),
+      },
       deletionPolicy: {
         ...string,
         enum: ['Delete', 'Orphan'],
@@ -265,6 +330,7 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
       synced: { type: 'integer', format: 'int64' },
       failed: { type: 'integer', format: 'int64' },
       skipped: { type: 'integer', format: 'int64' },
+      extended: { type: 'integer', format: 'int64' },
       waiting: { type: 'integer', format: 'int64' },
       failures: {
         type: 'array',

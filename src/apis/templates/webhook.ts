@@ -1,5 +1,5 @@
 /**
- * Admission for templates on any cluster, as three webhooks:
+ * Admission for templates on any cluster, as webhooks:
  *
  *   admit   mutating, namespaces and templates: records the creator, asks for `use` and `optout`, shuts the gate of a
  *           new namespace that templates match; gives a template its finalizer
@@ -8,6 +8,7 @@
  *           holds, and the cluster takes its objects (`dry-run-objects.ts`). Asked about `namespaces/status` and
  *           `/finalize` as well, by way of which labels can be changed too
  *   hold    validating, content of namespaces whose gate is shut: refuses all but who may initialize it
+ *   protect validating, objects with the label of a protected one, where the cluster has no policies for it
  *
  * The decisions are those of `admission.ts`. What they ask is asked of the cluster as it is at that moment: a template
  * written a moment ago counts, whichever replica answers.
@@ -15,33 +16,33 @@
 import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'
 import type { RuleSet } from '../../authz/authz.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { Client, ServedKind } from '../../client/client.ts'
-import { findObject } from '../../client/find-object.ts'
+import type { Client } from '../../client/client.ts'
 import { jsonDiff } from '../../kube/patch/json-diff.ts'
-import { clusterRolesResource, type Role } from '../../kube/rbac.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, forbidden, invalid, tooManyRequests } from '../../kube/status-error.ts'
 import type { JsonValue, KubeObject } from '../../kube/types.ts'
 import { assumeValid, unvalidated } from '../../kube/unvalidated.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { mayInitialize } from '../initializers/admission.ts'
-import { isTemplateType, namespaceTemplates } from './admission.ts'
+import { isTemplateType, mayDo, namespaceTemplates } from './admission.ts'
 import { type AdmissionRequest, type AdmissionVerdict, refusalIn } from './admission-review.ts'
-import { autoOptOut } from './auto-opt-out.ts'
+import { isCaretaker } from './caretakers.ts'
 import { dryRunObjects } from './dry-run-objects.ts'
-import { compileMatcher, type Matcher, selectTemplates } from './match.ts'
+import { selectTemplates } from './match.ts'
 import { namespaceEnds } from './namespace-ends.ts'
-import { populationConfig } from './population-config.ts'
+import { isLastStep, protectionRefusal } from './protection.ts'
 import { remoteAuthorizer } from './remote-authorizer.ts'
 import { RemoteLookups } from './remote-lookups.ts'
+import { objectsOf } from './template-objects.ts'
 import {
   creatorKey,
   metadataHoldersAnnotation,
   type NamespaceTemplate,
   ownerKey,
   pendingLabel,
-  templateResource,
+  protectedByLabel,
 } from './types.ts'
+import { type World, worldOf } from './webhook-world.ts'
 
 export interface TemplateWebhookDeps {
   readonly client: Client
@@ -56,17 +57,7 @@ export interface TemplateWebhook {
   admit(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
   check(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
   hold(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
-}
-
-/** The world as one request asks about it. */
-interface World {
-  readonly lookups: RemoteLookups
-  readonly deps: Parameters<typeof namespaceTemplates>[0]
-  /** As `mayInitialize`, of the namespace of the request. */
-  mayInitialize(user: UserInfo, namespace: string): boolean
-  findServed(apiVersion: string, kind: string): ServedKind | undefined
-  /** May we ourselves do it in all namespaces? */
-  mayOurselves(verb: string, kind: ServedKind): boolean
+  protect(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
 }
 
 /** As the plugin has it that runs in Borough itself; what is sent back is the difference of two trees. */
@@ -78,9 +69,6 @@ async function mutate(plugin: AdmissionPlugin, attributes: Attributes): Promise<
 
 /** API servers ask again by themselves what other webhooks changed. */
 const onlyRound: MutationRound = { isSecond: false, askForSecond() {}, memory: (_plugin, make) => make() }
-
-const configMaps = { group: '', version: 'v1', resource: 'configmaps' } as const
-const pageSize = 500
 
 export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
   return {
@@ -116,6 +104,20 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
         ? tryCreate(deps, request, verdict, signal)
         : verdict
     },
+    async protect({ resource, oldObject, object, operation, namespace, userInfo: user }) {
+      const label = (of: KubeObject | undefined): string | undefined => of?.metadata.labels?.[protectedByLabel]
+      const template = label(oldObject) ?? label(object)
+      const isSpared = template === undefined || isCaretaker(user) || isLastStep({ operation, object, oldObject })
+      if (isSpared) return {}
+      const lookups = new RemoteLookups()
+      const authorizer = remoteAuthorizer(deps, lookups)
+      if (await lookups.settle(async () => mayDo(authorizer, user, 'bypass', template))) return {}
+      // The request of a deletion of a collection has no name.
+      const { kind = '', metadata } = object ?? oldObject ?? { metadata: {} }
+      const name = metadata.name ?? ''
+      const message = protectionRefusal({ user, operation, namespace }, `${kind} ${name}`, template)
+      return { refusal: forbidden(resource, name, message).toStatus() }
+    },
     async hold({ resource, namespace, userInfo, operation }) {
       // Reviews are asked by way of a create and store nothing.
       if (operation === 'DELETE' || resource.group === 'authorization.k8s.io' || isCaretaker(userInfo)) return {}
@@ -131,15 +133,6 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
     },
   }
 }
-
-/**
- * Who makes what every namespace of a cluster has (its default account, its root certificates) and cleans up after it.
- * They are no tenants, and none of them retries for a label of ours.
- */
-const isCaretaker = ({ username, groups }: UserInfo): boolean =>
-  groups.includes('system:serviceaccounts:kube-system') ||
-  groups.includes('system:nodes') ||
-  username.startsWith('system:kube-')
 
 const isNamespace = ({ resource }: AdmissionRequest): boolean =>
   resource.group === '' && resource.resource === 'namespaces'
@@ -208,53 +201,6 @@ function attributesOf(
   }
 }
 
-function worldOf(deps: TemplateWebhookDeps): World {
-  const { client } = deps
-  const lookups = new RemoteLookups()
-  const authorizer = remoteAuthorizer(deps, lookups)
-  const findServed = (apiVersion: string, kind: string): ServedKind | undefined =>
-    lookups.ask(`kind ${apiVersion} ${kind}`, () => client.discovery.findKind(apiVersion, kind), undefined)
-  const { namespace, name } = populationConfig
-  return {
-    lookups,
-    mayInitialize: (user, of) => mayInitialize(authorizer, user, of),
-    mayOurselves: (verb, { group, version, resource }) =>
-      lookups.ask(
-        `may we ${verb} ${resource}.${group}`,
-        () => reviewSelf(client, { verb, group, version, resource }),
-        true,
-      ),
-    findServed,
-    deps: {
-      authorizer,
-      matchers: () => lookups.ask('templates', () => listMatchers(client), []),
-      hasLabelGate: true,
-      setsMetadata: true,
-      optsOutAutomatically: autoOptOut(() =>
-        lookups.ask('opted-out accounts', () => findObject(client, configMaps, { namespace, name }), undefined),
-      ),
-      findKind: findServed,
-      findClusterRole: (role) =>
-        lookups.ask(
-          `cluster role ${role}`,
-          () => findObject(client, clusterRolesResource, { name: role }) as Promise<Role | undefined>,
-          undefined,
-        ),
-    },
-  }
-}
-
-async function listMatchers(client: Client): Promise<Matcher[]> {
-  const matchers: Matcher[] = []
-  let next: string | undefined
-  do {
-    const page = await client.list(templateResource, { limit: pageSize, ...(next ? { continue: next } : {}) })
-    for (const template of page.items) matchers.push(compileMatcher(template))
-    next = page.metadata.continue
-  } while (next)
-  return matchers
-}
-
 /**
  * The namespace with the label of a shut gate where it must wait. Whether it must is not known of one whose name the
  * server is still to make: it waits, and the controller lets it go at once if it need not have.
@@ -284,28 +230,19 @@ const neededVerbs = ['list', 'watch', 'create', 'patch', 'delete'] as const
 /** Its author may do it, and we may not: the template is right, and our rights are an administrator's to widen. */
 function warnOfOwnRights({ findServed, mayOurselves }: World, { object, warn }: Attributes): void {
   const told = new Set<string>()
-  for (const [i, { apiVersion, kind }] of ((object as NamespaceTemplate).spec?.templates ?? []).entries()) {
-    const served = findServed(String(apiVersion), String(kind))
+  for (const { field, source } of objectsOf(object as NamespaceTemplate)) {
+    const served = findServed(String(source['apiVersion']), String(source['kind']))
     const type = `${served?.group}/${served?.resource}`
     if (served === undefined || told.has(type)) continue
     const missing = neededVerbs.filter((verb) => !mayOurselves(verb, served))
     if (missing.length === 0) continue
     told.add(type)
     warn(
-      `spec.templates[${i}]: the population controller may not ${missing.join(', ')} ${served.resource}, so ` +
+      `${field}: the population controller may not ${missing.join(', ')} ${served.resource}, so ` +
         'namespaces wait' +
         ' until it is given the rights that borough populate --print-manifests makes from this template',
     )
   }
-}
-
-async function reviewSelf(client: Client, resourceAttributes: object): Promise<boolean> {
-  const { status } = (await client.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes },
-  })) as { status?: { allowed?: boolean } }
-  return status?.allowed === true
 }
 
 /**

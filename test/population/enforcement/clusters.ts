@@ -12,7 +12,7 @@ import { silentLog } from '../../../src/base/log.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { isNotFound } from '../../../src/kube/status-error.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
-import { type Populate, startPopulate } from '../../../src/populate/populate.ts'
+import { type AdmissionBy, type Populate, startPopulate } from '../../../src/populate/populate.ts'
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.ts'
 import { type Line, lineTo } from './killable-storage.ts'
 
@@ -79,16 +79,41 @@ export async function onBorough(): Promise<Cluster> {
 const own = 'borough-system'
 const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 
-export async function elsewhere(): Promise<Cluster> {
+export const elsewhere = (): Promise<Cluster> => populatedCluster((client) => client)
+
+/** Webhooks decide about namespaces: faults are told one by one. */
+export const elsewhereByWebhooks = (): Promise<Cluster> => populatedCluster((client) => client, 'webhooks')
+
+/** As on a cluster before ValidatingAdmissionPolicy. */
+export const elsewhereWithoutPolicies = (): Promise<Cluster> =>
+  populatedCluster((client) => {
+    const { discovery } = client
+    const findKind: typeof discovery.findKind = (apiVersion, kind) =>
+      kind === 'ValidatingAdmissionPolicy' ? Promise.resolve(undefined) : discovery.findKind(apiVersion, kind)
+    const older = { findKind, kinds: () => discovery.kinds() }
+    return new Proxy(client, {
+      get(target, property) {
+        if (property === 'discovery') return older
+        const value: unknown = Reflect.get(target, property, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+  })
+
+/** `seenAs`: the client through which `borough populate` sees it. */
+export async function populatedCluster(
+  seenAs: (client: Client) => Client,
+  admission: AdmissionBy = 'auto',
+): Promise<Cluster> {
   const store = new MemoryStorage()
   const plane = await createControlPlane(
     { ...defaultConfig, history, population: false, featureGates: { NamespaceInitializers: false } },
     { opened: Promise.resolve(store) },
   )
   const client = plane.client()
-  let mortal = mortalClient(client)
+  let mortal = mortalClient(seenAs(client))
   const open = (): Promise<Populate> => {
-    mortal = mortalClient(client)
+    mortal = mortalClient(seenAs(client))
     return startPopulate({
       client: mortal.client,
       clock: hasty,
@@ -97,6 +122,7 @@ export async function elsewhere(): Promise<Cluster> {
       listen: { host: '127.0.0.1', port: 0 },
       namespace: own,
       reachedAt: 'listen',
+      admission,
     })
   }
   let populate = await open()

@@ -214,6 +214,17 @@ function left(
   return found
 }
 
+/** Others have added to what the template says of an object of its own there. What is immutable can't be compared. */
+const isExtended = ({ objects, recorded }: World, template: NamespaceTemplate, namespace: string): boolean =>
+  [...heldBy(template)].some(([name, data]) => {
+    const place = `${namespace}/${name}`
+    const object = objects.get(place)
+    const isOwn = recorded.get(place)?.template === nameOf(template)
+    if (object === undefined || !isOwn || object['immutable'] === true) return false
+    const keys = Object.keys({ ...(object['data'] as object), ...(object['binaryData'] as object) })
+    return keys.some((key) => !(key in data)) || object['immutable'] !== undefined
+  })
+
 function ofTemplate(world: World, template: NamespaceTemplate): string[] {
   const name = nameOf(template)
   if (isGoing(template)) {
@@ -234,7 +245,7 @@ function ofTemplate(world: World, template: NamespaceTemplate): string[] {
   const is = {
     generation: metadata.generation,
     matched: live.length,
-    synced: live.filter((n) => !failing.has(n)).length,
+    synced: live.filter((n) => !failing.has(n) && !isExtended(world, template, n)).length,
     failed: failing.size,
   }
   const found: string[] = []

@@ -1,0 +1,148 @@
+/**
+ * What admission asks of a template: its selectors and objects must make sense, and its author can't grant through it
+ * what they lack.
+ */
+import type { Attributes } from '../../admission/admission.ts'
+import { append } from '../../base/append.ts'
+import type { Resumable } from '../../base/resumable.ts'
+import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooLong } from '../../kube/field-error.ts'
+import { jsonEqual } from '../../kube/json-value.ts'
+import { validateLabelSelector } from '../../kube/label-selector.ts'
+import { labelValueMaxLength } from '../../kube/names.ts'
+import { forbidden, invalid } from '../../kube/status-error.ts'
+import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
+import type { UserInfo } from '../../kube/user.ts'
+import { templateExpiryErrors } from '../expiry/bounds.ts'
+import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
+import type { Matcher } from './match.ts'
+import { entryErrors } from './object-entries.ts'
+import { shapeErrors } from './object-shape.ts'
+import { writtenErrors } from './parameter-admission.ts'
+import { identityOf, titleOf } from './render.ts'
+import { rolloutErrors } from './rollout-limits.ts'
+import { keyClashes, objectClashes } from './template-clashes.ts'
+import { noveltyOf, objectsOf } from './template-objects.ts'
+import type { NamespaceTemplate, TemplateParameter } from './types.ts'
+
+export interface CheckTemplateDeps extends AuthorRightsDeps {
+  /** All templates, with their selectors parsed. */
+  matchers(): Iterable<Matcher>
+  /**
+   * What is wrong with an object of a kind that is served, as far as it shows without a namespace, if that can be told.
+   */
+  checkObject?(object: JsonObject, parameters: readonly TemplateParameter[]): Resumable<FoundInObject>
+}
+
+export interface FoundInObject {
+  /** Fields count from the object. */
+  readonly errors: readonly FieldError[]
+  readonly warnings: readonly string[]
+}
+
+/** @throws StatusError Invalid, or Forbidden if its author lacks what it gives */
+export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumable<void> {
+  const template = a.object as NamespaceTemplate
+  const old = a.oldObject
+  const asksAuthor = old === undefined || mayWiden(template, old)
+  yield
+  const errors = [...templateErrors(template, deps), ...objectClashes(template, deps)]
+  yield
+  if (!jsonEqual(template.spec ?? {}, old?.spec ?? {})) append(errors, writtenErrors(a, template))
+  yield
+  if (asksAuthor) append(errors, yield* objectErrors(a, template, old, deps))
+  if (asksAuthor) append(errors, keyClashes(template, deps))
+  if (errors.length > 0) throw invalid(a.type, a.name, errors)
+  if (!asksAuthor) return
+  const lacks = lackingRights(deps, a.user, template, old)
+  if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
+}
+
+/** Of objects that a change brings or changes. */
+function* objectErrors(
+  a: Attributes,
+  template: NamespaceTemplate,
+  old: NamespaceTemplate | undefined,
+  { findKind, checkObject }: CheckTemplateDeps,
+): Resumable<FieldError[]> {
+  const parameters = template.spec?.parameters ?? []
+  const isNew = noveltyOf(template, old)
+  const errors: FieldError[] = []
+  for (const object of objectsOf(template)) {
+    yield
+    // The content of a clone is its source's.
+    if (object.cloneFrom !== undefined || !isNew(object)) continue
+    yield
+    const { field, source } = object
+    const { apiVersion, kind, metadata } = source as Partial<KubeObject>
+    // What is wrong with these is told already.
+    if (shapeErrors(source, field).length > 0 || !apiVersion || !kind || !metadata?.name) continue
+    const served = findKind(apiVersion, kind)
+    if (served?.namespaced === false) continue
+    if (served === undefined) {
+      const consequence =
+        template.spec?.failurePolicy === 'Ignore'
+          ? 'namespaces do without it until there is one'
+          : 'new namespaces wait until there is one; spec.failurePolicy: Ignore would let them go'
+      a.warn(`${field}: no kind ${kind} in ${apiVersion} is served: ${consequence}`)
+      continue
+    }
+    if (checkObject === undefined) continue
+    const found = yield* checkObject(source, parameters)
+    for (const warning of found.warnings) a.warn(`${field}: ${warning}`)
+    for (const e of found.errors) errors.push({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })
+  }
+  return errors
+}
+
+const causeOf = ({ field, message }: Lack): StatusCause => ({ reason: 'FieldValueForbidden', message, field })
+
+function refusalOf(user: UserInfo, lacks: readonly Lack[]): string {
+  const what = lacks.map(({ field, message }) => `${field}: ${message}`).join('; ')
+  return `user ${JSON.stringify(user.username)} can't give through a template what they may not do themselves: ${what}`
+}
+
+/** What population does with an object. Reviews and bindings of pods are kinds too, and know only create. */
+const keepingVerbs = ['list', 'watch', 'patch', 'delete'] as const
+
+function templateErrors(template: NamespaceTemplate, { findKind }: Pick<CheckTemplateDeps, 'findKind'>): FieldError[] {
+  const errors: FieldError[] = []
+  const { name } = template.metadata
+  if (name !== undefined && name.length > labelValueMaxLength) {
+    errors.push(fieldTooLong('metadata.name', labelValueMaxLength))
+  }
+  const { spec } = template
+  append(errors, validateLabelSelector(spec?.namespaces?.labelSelector ?? {}, 'spec.namespaces.labelSelector'))
+  append(errors, rolloutErrors(spec?.rollout ?? {}))
+  append(errors, templateExpiryErrors(spec?.expiry ?? {}))
+  const seen = new Set<string>()
+  append(errors, entryErrors(spec?.objects ?? []))
+  for (const { field, source: object, when } of objectsOf(template)) {
+    const misshapen = shapeErrors(object, field)
+    append(errors, misshapen)
+    if (misshapen.length > 0) continue
+    const { apiVersion, kind, metadata } = object as Partial<KubeObject>
+    if (!apiVersion) errors.push(fieldRequired(`${field}.apiVersion`))
+    if (!kind) errors.push(fieldRequired(`${field}.kind`))
+    if (!metadata?.name) errors.push(fieldRequired(`${field}.metadata.name`))
+    if (metadata?.namespace) {
+      errors.push(
+        fieldInvalid(`${field}.metadata.namespace`, metadata.namespace, 'must be empty: every namespace gets one'),
+      )
+    }
+    // A kind that is not served may come later, with its definition.
+    const served = apiVersion && kind ? findKind(apiVersion, kind) : undefined
+    if (served?.namespaced === false) {
+      errors.push(fieldInvalid(`${field}.kind`, kind, 'does not live in namespaces'))
+    } else if (served !== undefined && keepingVerbs.some((verb) => !served.verbs.includes(verb))) {
+      errors.push(
+        fieldInvalid(`${field}.kind`, kind, 'is only asked and never kept: its API knows no patch and delete'),
+      )
+    }
+    // Objects with conditions may be alternatives.
+    if (when !== undefined) continue
+    const identity = identityOf(object)
+    if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
+    seen.add(identity)
+  }
+  return errors
+}

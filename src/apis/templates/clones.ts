@@ -1,0 +1,89 @@
+/**
+ * `cloneFrom`: a Secret or ConfigMap of another namespace, copied. What is copied is its content and nothing of its
+ * metadata, if the source consents: an annotation of it selects the namespaces that may have it. A copy is no source,
+ * so there are neither chains nor cycles.
+ */
+import type { GroupVersionResource } from '../../kube/gvk.ts'
+import { matchesLabels, parseLabelSelector } from '../../kube/label-selector.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { digestOf } from './digest.ts'
+import { type CloneSource, cloneToAnnotation } from './types.ts'
+
+/** What of a source stands in its copies. A digest tells two contents apart. */
+export interface CloneContent {
+  readonly content: JsonObject
+  readonly digest: string
+}
+
+export interface CloneProblem {
+  readonly reason: 'SourceMissing' | 'SourceRefused'
+  readonly message: string
+}
+
+/** What a namespace is to be given of a source, or why that is not known. */
+export type ResolveClone = (from: CloneSource, namespace: Pick<Namespace, 'metadata'>) => CloneContent | CloneProblem
+
+export const cloneResource = ({ kind }: CloneSource): GroupVersionResource => ({
+  group: '',
+  version: 'v1',
+  resource: kind === 'Secret' ? 'secrets' : 'configmaps',
+})
+
+/** Where only names are asked for. */
+export const resolveNameOnly: ResolveClone = () => ({ content: {}, digest: '' })
+
+export interface CloneLookups {
+  /** A text says why it can't be told whether it is there. */
+  find(from: CloneSource): KubeObject | string | undefined
+  /** What templates made in a namespace. */
+  madeIn(namespace: string): readonly { readonly apiVersion: string; readonly kind: string; readonly name: string }[]
+}
+
+export const cloneResolver =
+  ({ find, madeIn }: CloneLookups): ResolveClone =>
+  (from, namespace) => {
+    const title = `${from.kind} ${from.name} in namespace ${JSON.stringify(from.namespace)}, its source,`
+    const found = find(from)
+    if (typeof found === 'string') return { reason: 'SourceMissing', message: `${title} can not be read: ${found}` }
+    if (found === undefined || found.metadata.deletionTimestamp !== undefined)
+      return { reason: 'SourceMissing', message: `${title} is not there` }
+    const isMade = madeIn(from.namespace).some(
+      (o) => o.apiVersion === from.apiVersion && o.kind === from.kind && o.name === from.name,
+    )
+    const refusal = refusalOf(found, namespace, isMade)
+    return refusal === undefined ? contentOf(found) : { reason: 'SourceRefused', message: `${title} ${refusal}` }
+  }
+
+/** Credentials of an account or a node are bound to their place. */
+const bound = (type: unknown): boolean =>
+  type === 'kubernetes.io/service-account-token' || type === 'bootstrap.kubernetes.io/token'
+
+function refusalOf(source: KubeObject, { metadata }: Pick<Namespace, 'metadata'>, isMade: boolean): string | undefined {
+  if (isMade) return 'is made by a template itself: what it is made from can be cloned'
+  if (bound(source['type'])) return `is of type ${String(source['type'])}, which is not cloned`
+  const consent = source.metadata.annotations?.[cloneToAnnotation]?.trim() ?? ''
+  if (consent === '') return `does not consent: annotation ${cloneToAnnotation} is missing`
+  if (consent === '*') return undefined
+  try {
+    if (matchesLabels(parseLabelSelector(consent), metadata.labels)) return undefined
+  } catch (error) {
+    return `does not consent: annotation ${cloneToAnnotation} is no label selector: ${(error as Error).message}`
+  }
+  return `does not consent: its annotation ${cloneToAnnotation} does not select this namespace`
+}
+
+/** Sources are never changed in place. */
+const digests = new WeakMap<KubeObject, CloneContent>()
+
+function contentOf(source: KubeObject): CloneContent {
+  let known = digests.get(source)
+  if (known === undefined) {
+    const { data, binaryData, type } = source
+    const parts = Object.entries({ data, binaryData, type }).filter(([, value]) => value !== undefined)
+    const content = Object.fromEntries(parts) as JsonObject
+    known = { content, digest: digestOf(content) }
+    digests.set(source, known)
+  }
+  return known
+}

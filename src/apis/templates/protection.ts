@@ -1,0 +1,124 @@
+/**
+ * `protect`: objects of templates that other clients may not write. Others are all clients but the cluster's own
+ * controllers (garbage collection and the deletion of namespaces among them), and holders of the verb `bypass` on the
+ * template. `/status` stays open. A place of a protected object is kept free for it.
+ */
+import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import type { Authorizer } from '../../authz/authz.ts'
+import { jsonEqual } from '../../kube/json-value.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { forbidden } from '../../kube/status-error.ts'
+import type { JsonValue, KubeObject } from '../../kube/types.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { mayDo } from './admission.ts'
+import { type AppliedObject, type AppliedRecords, identityOfApplied } from './applied-records.ts'
+import { isCaretaker } from './caretakers.ts'
+import { resolveNameOnly } from './clones.ts'
+import { type Matcher, selectTemplates } from './match.ts'
+import { evaluateParameters } from './parameters.ts'
+import { identityOf, render } from './render.ts'
+import { objectsOf } from './template-objects.ts'
+import { hasToken } from './tokens.ts'
+import type { NamespaceTemplate } from './types.ts'
+
+export interface ProtectionDeps {
+  readonly authorizer: Authorizer
+  readonly records: Pick<AppliedRecords, 'of'>
+  matchers(): Iterable<Matcher>
+  /** Whether any template protects objects of this kind. */
+  protects(type: ResourceType): boolean
+  onProtectedKindsChange(listener: () => void): void
+  findNamespace(name: string): Namespace | undefined
+}
+
+export const templateProtection = (deps: ProtectionDeps): AdmissionPlugin => ({
+  name: 'TemplateProtection',
+  handles: (operation, type, subresource) =>
+    operation !== 'CONNECT' && subresource !== 'status' && type.namespaced && deps.protects(type)
+      ? ['validate']
+      : false,
+  onHandlesChange: deps.onProtectedKindsChange,
+  validate(a) {
+    // What is created together with its namespace is ours.
+    if (isCaretaker(a.user) || a.pendingScope !== undefined) return
+    const template = protectorOf(a, deps)
+    if (template === undefined || isLastStep(a) || mayDo(deps.authorizer, a.user, 'bypass', template)) return
+    throw forbidden(a.type, a.name, protectionRefusal(a, `${a.type.kind} ${a.name}`, template))
+  },
+})
+
+export const protectionRefusal = (
+  { user, operation, namespace }: Pick<Attributes, 'user' | 'operation' | 'namespace'>,
+  what: string,
+  template: string,
+): string =>
+  `user ${JSON.stringify(user.username)} cannot ${operation.toLowerCase()} ${what} in namespace ` +
+  `${JSON.stringify(namespace)}: template ${JSON.stringify(template)} protects it; holders of the verb "bypass" on ` +
+  `namespacetemplates ${JSON.stringify(template)} may`
+
+/** `''/ConfigMap`: kinds of which a template protects objects. */
+export const protectedKindsOf = (template: NamespaceTemplate): string[] =>
+  objectsOf(template).flatMap(({ protect, source }) => {
+    const { apiVersion = '', kind = '' } = source as Partial<KubeObject>
+    return protect ? [protectedKind(apiVersion.slice(0, Math.max(0, apiVersion.lastIndexOf('/'))), kind)] : []
+  })
+
+export const protectedKind = (group: string, kind: string): string => `${group}/${kind}`
+
+/** The template whose object it is, or whose object belongs in its place. */
+function protectorOf(a: Attributes, deps: ProtectionDeps): string | undefined {
+  const namespace = deps.findNamespace(a.namespace)
+  if (namespace === undefined) return undefined
+  const identity = identityOf({ apiVersion: `${a.type.group}/`, kind: a.type.kind, metadata: { name: a.name } })
+  const holder = selectTemplates(deps.matchers(), namespace)
+    .filter((template) => mayProtect(template, a))
+    .find((template) => isProtectedIn(template, namespace, identity, deps))?.metadata.name
+  if (holder === undefined || a.oldObject === undefined) return holder
+  // An object that was there before, and that no template made, is its owner's.
+  const claim = claimOf(deps, namespace, identity)
+  return claim?.template === holder && claim.uid === a.oldObject.metadata.uid ? holder : undefined
+}
+
+/** By the names that stand in it: most objects of a kind are not a template's, and nothing is rendered for them. */
+const mayProtect = (template: NamespaceTemplate, { name, type }: Attributes): boolean =>
+  objectsOf(template).some(({ protect, source }) => {
+    const { kind, metadata } = source as Partial<KubeObject>
+    return protect && kind === type.kind && (metadata?.name === name || hasToken(metadata?.name ?? ''))
+  })
+
+const claimOf = (
+  { records }: Pick<ProtectionDeps, 'records'>,
+  { metadata }: Namespace,
+  identity: string,
+): AppliedObject | undefined => records.of(metadata.name ?? '').find((o) => identityOfApplied(o) === identity)
+
+/** A condition or a parameter that is at fault protects what is there as it was. */
+function isProtectedIn(
+  template: NamespaceTemplate,
+  namespace: Namespace,
+  identity: string,
+  deps: Pick<ProtectionDeps, 'records'>,
+): boolean {
+  if (evaluateParameters(template, namespace).faults.length > 0) {
+    return claimOf(deps, namespace, identity)?.template === template.metadata.name
+  }
+  const { objects, skipped } = render([template], namespace, resolveNameOnly)
+  return [...objects, ...skipped.flatMap(({ kept }) => kept ?? [])].some(
+    ({ held, object }) => held.protect === true && identityOf(object) === identity,
+  )
+}
+
+/** A client that holds an object with a finalizer takes it off when the object is being deleted. */
+export function isLastStep({
+  operation,
+  object,
+  oldObject,
+}: Pick<Attributes, 'operation' | 'object' | 'oldObject'>): boolean {
+  if (operation !== 'UPDATE' || object === undefined || oldObject?.metadata.deletionTimestamp === undefined)
+    return false
+  const [next, old] = [object, oldObject].map(({ metadata, ...rest }) => {
+    const { finalizers: _f, managedFields: _m, resourceVersion: _r, ...kept } = metadata
+    return { ...rest, metadata: kept } as unknown as JsonValue
+  })
+  return next !== undefined && old !== undefined && jsonEqual(next, old)
+}
