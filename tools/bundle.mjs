@@ -28,6 +28,7 @@ const entries = [
   'initializer/index',
   'testing/index',
   'storage/sqlite/writer',
+  'cel/thread',
 ]
 
 /** The command line, which `bin/borough.mjs` loads as scripts. */

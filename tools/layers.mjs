@@ -56,11 +56,12 @@ const layers = {
   controller: ['base', 'kube', 'client'],
   feature: [
     ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'catalog/strategy.ts'],
-    ...['admission/admission.ts', 'authz/authz.ts', 'controller', 'storage/storage.ts'],
+    ...['admission/admission.ts', 'authz/authz.ts', 'cel/evaluator.ts', 'controller', 'storage/storage.ts'],
   ],
   apis: [
     ...['base', 'kube', 'cel', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'catalog/strategy.ts'],
-    ...['admission/admission.ts', 'authn/front-proxy.ts', 'authn/tokens.ts', 'authz/authz.ts'],
+    ...['admission/admission.ts', 'admission/admission-configuration.ts', 'authn/front-proxy.ts'],
+    ...['authn/tokens.ts', 'authz/authz.ts'],
     'authz/explain-refusal.ts',
     ...['controller/controller.ts', 'controller/source.ts', 'controller/watches.ts', 'feature'],
     'flowcontrol/flowcontrol.ts',
@@ -105,8 +106,22 @@ const layers = {
   console: [
     ...['base', 'kube', 'client', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
     ...['apis/namespaces/types.ts', 'apis/rbac/why-denied.ts', 'apis/templates/types.ts'],
-    ...['match', 'plan', 'population-config', 'revisions', 'rollback'].map((file) => `apis/templates/${file}.ts`),
+    ...['apis/expiry/end.ts', 'apis/expiry/types.ts'],
+    ...[
+      'match',
+      'namespace-metadata',
+      'parameters',
+      'plan',
+      'population-config',
+      'render',
+      'revisions',
+      'rollback',
+    ].map((file) => `apis/templates/${file}.ts`),
     'authz/explain-refusal.ts',
+  ],
+  doctor: [
+    ...['base', 'kube', 'client', 'backup/backup.ts', 'datadir/data-dir.ts', 'pki/pki.ts', 'populate/populate.ts'],
+    ...['apis/templates/kind.ts', 'apis/templates/types.ts'],
   ],
   cli: [
     ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
@@ -116,7 +131,7 @@ const layers = {
     ...['storage/storage-choice.ts', 'storage/served-storage.ts'],
     ...['encryption/encryption.ts', 'encryption/server-storage.ts'],
     ...['authn/identity-config.ts', 'backup/backup.ts', 'datadir/data-dir.ts', 'pki/pki.ts'],
-    ...['console/console.ts', 'populate/populate.ts', 'workers/workers.ts'],
+    ...['console/console.ts', 'doctor/doctor.ts', 'populate/populate.ts', 'workers/workers.ts'],
   ],
   testing: ['base', 'kube', 'client', 'app', 'http/fetch.ts'],
 }
@@ -129,6 +144,7 @@ const fronts = {
   backup: 'backup/backup.ts',
   console: 'console/console.ts',
   datadir: 'datadir/data-dir.ts',
+  doctor: 'doctor/doctor.ts',
   flowcontrol: 'flowcontrol/flowcontrol.ts',
   metrics: 'metrics/metrics.ts',
   pki: 'pki/pki.ts',
@@ -137,7 +153,7 @@ const fronts = {
 }
 
 /** They start what `app` wires: it sees none of them. */
-const aboveApp = ['cli', 'console', 'populate', 'testing', 'workers']
+const aboveApp = ['cli', 'console', 'doctor', 'populate', 'testing', 'workers']
 
 /** Only storage names its engines, other folders know the contract; a primary holds the store that a relay leads to. */
 const engines = ['memory', 'sqlite', 'etcd', 'relay']

@@ -70,6 +70,8 @@ export interface Config {
   readonly acceptLoss?: boolean
   /** Of a SQLite store; beyond it only deletes and small changes are taken. Absent = as large as the disk allows. */
   readonly maxStoreBytes?: number
+  /** How often all that is stored is read and checked in the background; 0 = never. */
+  readonly scrubEveryMs: number
   /** Of a SQLite store; absent = the server makes no backups. */
   readonly backup?: BackupPlan
   /** Absent = values are stored as they are. */
@@ -123,6 +125,8 @@ export interface Config {
   /** Absent = no mirror pods. */
   readonly manifests?: ManifestConfig
   readonly extraAdmission: readonly ExtraAdmission[]
+  /** An AdmissionConfiguration: what plugins are configured with. Read at the start. */
+  readonly admissionConfigFile?: string
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
@@ -133,6 +137,7 @@ export const controllersLease = { namespace: 'kube-system', name: 'borough-contr
 
 export const defaultConfig: Config = {
   storage: { engine: 'memory' },
+  scrubEveryMs: 24 * 3_600_000,
   history: { ageMs: 5 * 60_000, bytes: 256 * 1024 * 1024 },
   load: {
     maxMemoryBytes: defaultMaxMemoryBytes,

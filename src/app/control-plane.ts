@@ -2,8 +2,6 @@
  * A whole control plane without sockets: opened in the order in which state flows, closed in reverse. `serve.ts` puts
  * it on the network, `testing/` hands it to tests as it is.
  */
-import { type BootstrapParts, bootstrap } from '../apis/controlplane/bootstrap.ts'
-import { KubernetesService } from '../apis/controlplane/kubernetes-service.ts'
 import { openAudit } from '../audit/open-audit.ts'
 import { type Authentication, openAuthentication } from '../authn/open-authentication.ts'
 import { openAuthorizationWebhook } from '../authz/open-authorization-webhook.ts'
@@ -19,12 +17,14 @@ import { type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/m
 import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { closeOpened } from '../storage/served-storage.ts'
-import { isStorageError, type Storage } from '../storage/storage.ts'
+import type { Storage } from '../storage/storage.ts'
+import { readAdmissionSettings } from './admission-settings.ts'
 import { type ApiServerDeps, createApiServer } from './api-server.ts'
+import { bootstrapServer } from './bootstrap.ts'
 import type { Config } from './config.ts'
 import { type ClientFor, Leadership, runUntilStopped } from './controllers.ts'
 import { documentsOf } from './documents.ts'
-import { controllerRulesOf, featuresOf } from './features.ts'
+import { featuresOf } from './features.ts'
 import { flowControlOf } from './flow-control.ts'
 import { type Core, wireCore } from './wire.ts'
 
@@ -57,6 +57,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const { clock, log } = config
   // Whatever fails below, what was opened is closed: a process that could not start must be able to end.
   await using opening = new AsyncDisposableStack()
+  const admission = await readAdmissionSettings(config.admissionConfigFile)
   const audit = await openAudit(config)
   opening.use(audit?.sink)
   const storing = given.opened ?? openServerStorage(config)
@@ -66,11 +67,12 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const client: ClientFor = (...as) => loopbackClient(serve, ...as)
   const leadership = new Leadership(config, client)
   const flowControl = flowControlOf(config, () => core)
-  const features = (given.features ?? featuresOf)(config, { ...certificatesOf(pki), flowControl })
+  const features = (given.features ?? featuresOf)(config, { ...certificatesOf(pki), flowControl, admission })
   const core = opening.use(await wireCore(config, storage, features, () => leadership.leading))
   const onBlock = (block: LoopBlock): void => metrics.loopBlocked(block)
   const blocks = opening.use(new LoopBlocks({ clock, log, onBlock }).follow(core.diagnostics))
   opening.use(startCompactor(core))
+  opening.use(core.storeReporter.start())
   const askElsewhere = await authorizationWebhookOf(config)
   const defense = opening.use(new Defense({ clock, log }))
   defense.limitWatchMemory(core.cache, config.load.maxMemoryBytes)
@@ -79,10 +81,10 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const metrics: Metrics = new Metrics(build, {
     parts: core.parts,
     begins: (request, context) => blocks.begin(request.localUser === undefined ? context : undefined),
-    revision: () => core.cache.revision,
-    memory: () => core.cache.memory(),
+    cache: core.cache,
     leading: () => leadership.leading,
     bounds: () => defense.incidents.counts,
+    evaluations: () => core.evaluator.offloaded,
     audit: () => audit?.sink.counts,
   })
   const shared = config.group && new SharedMetrics(config.group.metrics, () => metrics.figures(), log)
@@ -104,9 +106,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     flowControl,
   })
 
-  const bootstrapClient = client(serverUser, 'borough/bootstrap')
-  const kubernetesService = kubernetesServiceOf(core, bootstrapClient)
-  await bootstrap(bootstrapParts(core, bootstrapClient, authentication, kubernetesService))
+  const kubernetesService = await bootstrapServer(core, client(serverUser, 'borough/bootstrap'), authentication)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
@@ -164,36 +164,3 @@ const certificatesOf = (pki: Pki): Certificates => ({
   caCert: pki.caCert,
   signClientCertificate: (request, publicKey) => pki.signClientCertificate(request, publicKey),
 })
-
-function bootstrapParts(
-  { config, features, lister, catalog }: Core,
-  client: Client,
-  { authorities }: Authentication,
-  kubernetesService: KubernetesService,
-): BootstrapParts {
-  return {
-    log: config.log,
-    client,
-    lister,
-    types: catalog.types,
-    controllerRules: controllerRulesOf(features.list),
-    defaultObjects: features.list.flatMap(({ defaultObjects = [] }) => defaultObjects),
-    authorities: authorities.pem,
-    frontProxy: config.frontProxy,
-    kubernetesService,
-    isDamage: (error) => isStorageError(error, 'damaged'),
-  }
-}
-
-function kubernetesServiceOf({ config, lister, catalog }: Core, client: Client): KubernetesService {
-  return new KubernetesService({
-    lister,
-    types: catalog.types,
-    client,
-    log: config.log,
-    ranges: config.serviceRanges,
-    port: config.listen?.port,
-    shared: config.storage.engine === 'etcd',
-    leavesWhenStopped: config.storage.engine === 'etcd' && config.group === undefined,
-  })
-}

@@ -2,7 +2,7 @@
 
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
 import { serviceAccountIssuer } from '../authn/token-issuer.ts'
-import { kmsChecks, roomChecks } from '../encryption/store-health.ts'
+import { kmsChecks, storeChecks } from '../encryption/store-health.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import { build } from '../http/build.ts'
 import type { DocumentsDeps } from '../http/documents.ts'
@@ -22,7 +22,7 @@ export interface DocumentSources {
 }
 
 export function documentsOf(
-  { config, catalog, lister, cache, storage }: Core,
+  { config, catalog, lister, cache, storage, storeReporter }: Core,
   { keys, flowControl, address, metricsText }: DocumentSources,
 ): Omit<DocumentsDeps, 'discovery'> {
   const { clock } = config
@@ -37,7 +37,7 @@ export function documentsOf(
           ping,
           ...kms,
           { name: 'storage', check: () => lister.refresh(), warnings: () => [...cache.damaged.all()] },
-          ...roomChecks(storage),
+          ...storeChecks(storeReporter),
         ],
       },
       onFailure: (endpoint, check, error) => config.log.error({ endpoint, check, error }, 'a health check failed'),

@@ -28,10 +28,12 @@ import { webhooks } from '../apis/webhooks/feature.ts'
 import type { ControllerRules, Feature, FeatureParts } from '../feature/feature.ts'
 import type { RegistryDeps } from '../registry/parts.ts'
 import { isShared } from '../storage/storage-choice.ts'
+import type { AdmissionSettings } from './admission-settings.ts'
 import { type Config, controllersLease } from './config.ts'
 
 /** What the wiring hands to features. */
 export interface FeatureDeps {
+  readonly admission: AdmissionSettings
   readonly caCert: string
   readonly signClientCertificate: Parameters<typeof certificates>[0]
   readonly flowControl: Parameters<typeof flowControlFeature>[0]
@@ -70,15 +72,15 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
       eventExpiry,
       limitRanges,
       services({ ranges: config.serviceRanges, nodePorts: config.serviceNodePorts }),
-      resourceQuotas,
+      resourceQuotas(deps.admission.limitedResources),
       clusterResourceQuotas({ isShared: isShared(config) }),
-      pods,
+      pods(deps.admission.podSecurity),
       classes,
       certificates(deps.signClientCertificate),
       apiServices,
       flowControlFeature(deps.flowControl),
       admissionPolicies,
-      webhooks,
+      webhooks(deps.admission.webhookKubeconfigs),
       mirrorPods(config.manifests),
       initializers({
         enabled: isGated,

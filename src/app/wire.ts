@@ -3,6 +3,7 @@
  * watch cache → authorization, features → registry → pipeline → clients.
  */
 
+import { damagedDeciders } from '../apis/controlplane/damaged-deciders.ts'
 import { namespaceResource } from '../apis/namespaces/types.ts'
 import { openWebhookClient } from '../apis/webhooks/open-webhook-client.ts'
 import { Diagnostics } from '../base/diagnostics.ts'
@@ -12,7 +13,6 @@ import { storeParts } from '../encryption/store-health.ts'
 import type { FeatureContext, FeatureParts } from '../feature/feature.ts'
 import { strategiesOf } from '../feature/strategies.ts'
 import { type ResourceType, requiredType } from '../kube/resource-type.ts'
-import type { KubeObject } from '../kube/types.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
 import { CacheStoreView } from '../registry/cache-store-view.ts'
 import { FoldedCommits } from '../registry/folded-commits.ts'
@@ -23,10 +23,10 @@ import type { Registry } from '../registry/registry.ts'
 import { WatchPermits } from '../registry/watch-permits.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { isShared } from '../storage/storage-choice.ts'
+import { StoreReporter } from '../storage/store-report.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { type OpenAuthorizer, openAuthorizer } from './authorizer.ts'
 import type { Config } from './config.ts'
-import { damagedDeciders } from './damaged-deciders.ts'
 import { decidingParts, type Features } from './features.ts'
 
 /** The parts that the HTTP side and the controllers are built on. */
@@ -35,17 +35,19 @@ export interface Core extends AsyncDisposable, OpenAuthorizer {
   readonly features: Features
   readonly catalog: Catalog
   readonly storage: Storage
+  readonly storeReporter: StoreReporter
   readonly cache: WatchCache
   readonly registry: Registry
   /** One for the process: all that takes long takes turns. */
   readonly turns: Turns
+  readonly evaluator: FeatureContext['evaluator']
   readonly lister: CacheLister
   readonly diagnostics: Diagnostics
   /** Of each feature, in their order. */
   readonly parts: readonly FeatureParts[]
   readonly strategyOf: FeatureContext['strategyOf']
   /** An object of the core group, from the cache. */
-  find(resource: string, namespace: string, name: string): KubeObject | undefined
+  readonly find: CacheLister['findCore']
 }
 
 export async function wireCore(
@@ -56,9 +58,7 @@ export async function wireCore(
 ): Promise<Core> {
   const { clock, ids, log } = config
   const diagnostics = new Diagnostics()
-  // What takes long tells who began it.
-  const began = (owner: object | undefined): void => diagnostics.publish(sliceBegan, owner)
-  const turns = new Turns({ now: () => clock.monotonic(), began })
+  const turns = turnsOf(clock, diagnostics)
   const { catalog, declared } = catalogOf(features)
   const typeOf: FeatureContext['typeOf'] = (resource) => requiredType(catalog.types, resource)
 
@@ -87,12 +87,11 @@ export async function wireCore(
     stored,
     records: recordsOf(storage, folded),
     writeRecords: (decide) => registry.writeRecords(decide),
-    async create(type, object, user) {
-      await registry.create(ownScope(type, user), object)
-    },
+    create: async (type, object, user) => void (await registry.create(ownScope(type, user), object)),
   }
   for (const feature of features.list) parts.push(feature.open(context))
-  parts.push(damagedDeciders(cache.damaged), storeParts(storage))
+  const storeReporter = new StoreReporter(storage, config, isLeading)
+  parts.push(damagedDeciders(cache.damaged), storeParts(storage, storeReporter))
 
   const registry: Registry = createRegistry({
     storage,
@@ -112,29 +111,29 @@ export async function wireCore(
     features,
     catalog,
     storage,
+    storeReporter,
     cache,
     registry,
     turns,
     lister,
     authorizer,
+    evaluator: rules.evaluator,
     diagnostics,
     namespacesOf,
     parts,
     strategyOf,
-    find: finderIn(catalog, lister),
+    find: (...named) => lister.findCore(...named),
     async [Symbol.asyncDispose]() {
       webhookClient[Symbol.dispose]()
+      rules.evaluator[Symbol.dispose]()
       await cache[Symbol.asyncDispose]()
     },
   }
 }
 
-const finderIn =
-  ({ types }: Catalog, lister: CacheLister): Core['find'] =>
-  (resource, namespace, name) => {
-    const type = types.find({ group: '', version: 'v1', resource })
-    return type && lister.find(type, namespace, name)?.object
-  }
+/** What takes long tells who began it. */
+const turnsOf = (clock: Config['clock'], diagnostics: Diagnostics): Turns =>
+  new Turns({ now: () => clock.monotonic(), began: (owner) => diagnostics.publish(sliceBegan, owner) })
 
 function recordsOf(storage: Storage, folded: FoldedCommits | undefined): FeatureContext['records'] {
   const { openedCommitMs } = storage

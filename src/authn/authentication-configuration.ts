@@ -4,10 +4,9 @@
  * @see k8s.io/apiserver/pkg/apis/apiserver/validation/validation.go v0.36 (ValidateAuthenticationConfiguration)
  */
 import { append } from '../base/append.ts'
+import { parseConfiguration } from '../kube/configuration-text.ts'
 import { ObjectReader } from '../kube/object-reader.ts'
-import type { JsonValue } from '../kube/types.ts'
 import { duplicateFault, invalidFault } from '../kube/value-faults.ts'
-import { parseYaml } from '../kube/yaml-body.ts'
 import { readClaimMappings } from './claim-mapping-configuration.ts'
 import { readIssuer } from './issuer-configuration.ts'
 import { type JwtIssuer, oidcAlgorithms } from './oidc.ts'
@@ -39,7 +38,11 @@ const maxIssuers = 64
 
 /** `ownIssuer`: of the server's own tokens. @throws AuthenticationConfigurationError */
 export function parseAuthenticationConfiguration(text: string, ownIssuer: string): AuthenticationConfiguration {
-  const reader = new ObjectReader(parse(text), '', AuthenticationConfigurationError)
+  const reader = new ObjectReader(
+    parseConfiguration(text, AuthenticationConfigurationError),
+    '',
+    AuthenticationConfigurationError,
+  )
   if (!versions.includes(reader.text('apiVersion')) || reader.text('kind') !== 'AuthenticationConfiguration') {
     throw new AuthenticationConfigurationError(`it is no AuthenticationConfiguration of ${versions.join(' or ')}`)
   }
@@ -65,18 +68,6 @@ export function parseAuthenticationConfiguration(text: string, ownIssuer: string
   }
   if (errors.length > 0) throw refusal(errors)
   return configuration
-}
-
-function parse(text: string): JsonValue {
-  if (text.trim() === '') throw new AuthenticationConfigurationError('it is empty')
-  try {
-    const { value, duplicates } = parseYaml(text)
-    if (duplicates.length > 0) throw new Error(`${duplicates[0]} is there twice`)
-    return value
-  } catch (cause) {
-    const [message = ''] = (cause as Error).message.split('\n')
-    throw new AuthenticationConfigurationError(`it is not YAML: ${message}`, { cause })
-  }
 }
 
 /** As Go prints several errors, but in one line: without the line of an expression that a problem points at. */

@@ -89,7 +89,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
       source.subscribe('ClusterRoleBinding', (next, old, revision) => this.#onClusterBinding(next, old, revision)),
       follow.call(source, 'Role', (next, old, revision) => this.#onRole(next, old, revision)),
       follow.call(source, 'RoleBinding', (next, old, revision) => this.#onRoleBinding(next, old, revision)),
-      source.subscribe('Namespace', (next, old, revision) => {
+      follow.call(source, 'Namespace', (next, old, revision) => {
         if (!next && old) this.#deletedNamespaces.gone(old.name)
         else if (next && !old) this.#deletedNamespaces.forget(next.name)
         if (!next || !old) this.#observer?.onNamespace(nameOf(next, old), next !== undefined, revision)

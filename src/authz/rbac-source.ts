@@ -20,7 +20,7 @@ export interface NamespacedRbac {
   /** Of one namespace, as of the change being delivered. */
   list(kind: NamespacedKind, namespace: string): Iterable<RbacObject>
   /** As `RbacSource.subscribe`, for changes alone. */
-  follow(kind: NamespacedKind, listener: RbacListener): () => void
+  follow(kind: NamespacedKind | 'Namespace', listener: RbacListener): () => void
 }
 
 type NamespacedKind = 'Role' | 'RoleBinding'

@@ -11,10 +11,20 @@
  */
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import type { ReportProgress } from '../base/progress.ts'
 import { positionsPerCommit } from '../storage/storage.ts'
 import { crcOf, encodedValue } from './change-file.ts'
 import { type BackupLine, linesOf } from './json-lines.ts'
-import { ContentDigest, type Contents, CopyError, digestOf, type Pair, type Source, type Target } from './store-copy.ts'
+import {
+  ContentDigest,
+  type Contents,
+  CopyError,
+  digestOf,
+  type Pair,
+  progressOf,
+  type Source,
+  type Target,
+} from './store-copy.ts'
 
 const format = 'borough-backup'
 const version = 1
@@ -44,23 +54,29 @@ export interface BackupSource extends Source {
   read(): Promise<BackupContents>
 }
 
-export function backupSource(path: string): BackupSource {
+export function backupSource(path: string, report?: ReportProgress): BackupSource {
   return {
     name: path,
     async read() {
       // Twice: a damaged file must not be found out halfway.
-      const sha256 = await check(path)
-      return { ...(await contentsOf(path)), sha256 }
+      const { sha256, size } = await check(path, report)
+      return { ...(await contentsOf(path)), sha256, size }
     },
   }
 }
 
 /** @throws CopyError */
-async function check(path: string): Promise<string> {
-  return await digestOf({ name: path, read: () => contentsOf(path) })
+async function check(
+  path: string,
+  report?: ReportProgress,
+): Promise<{ readonly sha256: string; readonly size: number }> {
+  const place = { name: path, read: () => contentsOf(path) }
+  const told = (digest: ContentDigest): void => report?.(progressOf('checking', digest))
+  const { sha256, entries } = await digestOf(place, undefined, told)
+  return { sha256, size: entries }
 }
 
-async function contentsOf(path: string): Promise<Omit<BackupContents, 'sha256'>> {
+async function contentsOf(path: string): Promise<Omit<BackupContents, 'sha256' | 'size'>> {
   const lines = linesOf(path)
   const first = await lines.next()
   const header = first.done ? undefined : first.value.line

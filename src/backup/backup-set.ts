@@ -81,7 +81,7 @@ async function backUpWhole(folder: string, dataDir: string, options: SetOptions)
     return path
   })
   await using target = encryption === undefined ? file : encryptedTarget(file, encryption)
-  const { revision, entries } = await copyStore(source, target, () => undefined, options.rest)
+  const { revision, entries } = await copyStore(source, target, options.report ?? (() => undefined), options.rest)
   return { path, full: true, revision, entries }
 }
 
@@ -148,10 +148,11 @@ async function readSet(folder: string, point: RestorePoint, options: PlaceOption
   const files = await filesOf(folder)
   const base = await baseOf(files, point)
   if (base === undefined) throw new CopyError(`${folder} has no full backup of then or before`)
-  const contents = await backupSource(base.path).read()
+  const contents = await backupSource(base.path, options.report).read()
   const { changed, revision, timeMs = contents.timeMs } = await changesUpTo(files, base, point)
   return {
     revision,
+    ...(contents.size === undefined ? {} : { size: contents.size }),
     lastIssued: lastIssued(files.at(-1)?.revision ?? revision, timeMs, options.clock.now()),
     pairs: () => merged(contents.pairs(), changed),
     [Symbol.asyncDispose]: () => Promise.resolve(contents[Symbol.asyncDispose]()),

@@ -48,10 +48,10 @@ export function sourceAt(place: Place, options: PlaceOptions): Source {
 }
 
 /** A restore goes on above every revision that can have been given out since. */
-const datedSource = (file: string, { clock }: PlaceOptions): Source => ({
+const datedSource = (file: string, { clock, report }: PlaceOptions): Source => ({
   name: file,
   async read() {
-    const contents = await backupSource(file).read()
+    const contents = await backupSource(file, report).read()
     return { ...contents, lastIssued: lastIssued(contents.revision, contents.timeMs, clock.now()) }
   },
 })

@@ -31,6 +31,7 @@ function decryptedContents(contents: Contents, encryption: Encryption): Contents
   return {
     revision: contents.revision,
     ...(contents.lastIssued === undefined ? {} : { lastIssued: contents.lastIssued }),
+    ...(contents.size === undefined ? {} : { size: contents.size }),
     async *pairs() {
       for await (const pair of contents.pairs()) yield isKey(pair) ? await decrypted(pair, encryption) : pair
     },

@@ -1,6 +1,7 @@
 /** `borough storage reencrypt`: a whole store, written anew with the first key; see `reencrypt`. */
+import type { ReportProgress } from '../base/progress.ts'
 import { type Encryption, markEncrypted, type Reencryption, reencrypt } from '../encryption/encryption.ts'
-import { squeezeStore } from '../storage/open-storage.ts'
+import { snapshotOf, squeezeStore } from '../storage/open-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { openToRepair } from './repair.ts'
 import type { PlaceOptions, StorePlace } from './store-places.ts'
@@ -10,9 +11,9 @@ export async function reencryptAt(
   place: StorePlace,
   options: PlaceOptions,
   open: (storage: Storage) => Promise<Encryption>,
-  progress: (entries: number, rewritten: number) => void,
+  report: ReportProgress,
 ): Promise<Reencryption> {
-  const done = await reencryptStore(place, options, open, progress)
+  const done = await reencryptStore(place, options, open, report)
   // What the values were before is in the history, and in what SQLite has freed.
   if ('dataDir' in place) await squeezeStore(place.dataDir)
   return done
@@ -22,13 +23,23 @@ async function reencryptStore(
   place: StorePlace,
   options: PlaceOptions,
   open: (storage: Storage) => Promise<Encryption>,
-  progress: (entries: number, rewritten: number) => void,
+  report: ReportProgress,
 ): Promise<Reencryption> {
   await using opened = await openToRepair(place, options)
   const { storage } = opened
   using encryption = await open(storage)
   if (encryption.encrypts) await markEncrypted(storage)
-  const done = await reencrypt(storage, encryption, progress)
+  const done = await reencrypt(
+    storage,
+    encryption,
+    report,
+    'dataDir' in place ? await sizeOf(place.dataDir) : undefined,
+  )
   if ('dataDir' in place) await storage.compact(await storage.currentRevision())
   return done
+}
+
+async function sizeOf(dataDir: string): Promise<number> {
+  using snapshot = await snapshotOf(dataDir)
+  return snapshot.size
 }

@@ -2,6 +2,7 @@
  * Whether a store is what was written, and what can be done about entries whose stored value is damaged. Nothing is
  * done that the operator did not choose.
  */
+import type { ReportProgress } from '../base/progress.ts'
 import { openDataDir } from '../datadir/data-dir.ts'
 import { damageOf } from '../storage/damaged-value.ts'
 import { rebuildIndexOf, verifyDirectory } from '../storage/open-storage.ts'
@@ -51,10 +52,10 @@ export interface RepairOptions extends PlaceOptions {
 
 /** Also while it is served. @throws StorageError, UnfinishedCopyError */
 export async function verifyStoreAt(place: StorePlace, options: PlaceOptions): Promise<Verification> {
-  if ('dataDir' in place) return verifyDirectory(place.dataDir)
+  if ('dataDir' in place) return verifyDirectory(place.dataDir, options.report)
   await using opened = await openToRepair(place, options)
   const revision = await opened.storage.currentRevision()
-  const { entries, damaged } = await damagedEntries(opened.storage, undefined)
+  const { entries, damaged } = await damagedEntries(opened.storage, undefined, options.report)
   return { revision, entries, findings: damaged.map(({ damage }) => damage) }
 }
 
@@ -95,15 +96,18 @@ export async function openToRepair(
   return { storage, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
+const toldEach = 256
+
 async function damagedEntries(
   storage: Storage,
   backup: string | undefined,
+  report?: ReportProgress,
 ): Promise<{ readonly entries: number; readonly damaged: readonly DamagedEntry[] }> {
   const damaged: DamagedEntry[] = []
   let entries = 0
   const kept = new Set(backup === undefined ? [] : (await pairsOf(backup)).keys())
   for await (const { key, revision, value } of entriesOf(storage)) {
-    entries++
+    if (++entries % toldEach === 0) report?.({ doing: 'verifying', done: entries, unit: 'entries' })
     const damage = damageOf(value)
     if (damage === undefined) continue
     const previous = (await versionBefore(storage, key, revision))?.revision

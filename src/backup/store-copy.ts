@@ -5,6 +5,7 @@
  * It knows pairs of keys and bytes, and nothing of engines or files; `store-places.ts` does.
  */
 import { createHash } from 'node:crypto'
+import type { Progress, ReportProgress } from '../base/progress.ts'
 import { damageOf } from '../storage/damaged-value.ts'
 
 export interface Pair {
@@ -18,6 +19,8 @@ export interface Contents extends AsyncDisposable {
   readonly revision: number
   /** The highest revision that can have been given out by the store that it is of; absent: `revision`. */
   readonly lastIssued?: number
+  /** How many pairs; absent: not known before they are read. */
+  readonly size?: number
   /** Ascending by key, in bytes; may be asked for once. */
   pairs(): AsyncIterable<Pair>
 }
@@ -93,7 +96,7 @@ const pairsAtOnce = 64
 export async function copyStore(
   source: Source,
   target: Target,
-  progress: (entries: number, bytes: number) => void,
+  report: ReportProgress,
   rest?: () => Promise<void>,
 ): Promise<CopyResult> {
   if (!(await target.isEmpty())) {
@@ -107,13 +110,16 @@ export async function copyStore(
   for await (const pair of contents.pairs()) {
     digest.add(pair)
     await target.write(pair)
-    progress(digest.entries, digest.bytes)
-    if (digest.entries % pairsAtOnce === 0) await rest?.()
+    if (digest.entries % pairsAtOnce !== 0) continue
+    report(progressOf('copying', digest, contents.size))
+    await rest?.()
   }
   await target.finish()
   const { revision } = contents
   const result = { revision, entries: digest.entries, bytes: digest.bytes, sha256: digest.finish() }
-  const found = await digestOf(target, rest)
+  const { sha256: found } = await digestOf(target, rest, (read) =>
+    report(progressOf('verifying', read, result.entries)),
+  )
   if (found !== result.sha256) {
     throw new CopyError(
       `${target.name} does not hold what ${source.name} held (sha256 ${found} instead of ${result.sha256}): ` +
@@ -125,12 +131,23 @@ export async function copyStore(
 }
 
 /** Of everything that is there. */
-export async function digestOf(place: Source | Target, rest?: () => Promise<void>): Promise<string> {
+export async function digestOf(
+  place: Source | Target,
+  rest?: () => Promise<void>,
+  tell?: (digest: ContentDigest) => void,
+): Promise<Pick<CopyResult, 'sha256' | 'entries'>> {
   await using contents = await place.read()
   const digest = new ContentDigest()
   for await (const pair of contents.pairs()) {
     digest.add(pair)
-    if (digest.entries % pairsAtOnce === 0) await rest?.()
+    if (digest.entries % pairsAtOnce !== 0) continue
+    tell?.(digest)
+    await rest?.()
   }
-  return digest.finish()
+  return { sha256: digest.finish(), entries: digest.entries }
+}
+
+export function progressOf(doing: string, { entries, bytes }: ContentDigest, total?: number): Progress {
+  const note = `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+  return { doing, done: entries, unit: 'entries', note, ...(total === undefined ? {} : { total }) }
 }

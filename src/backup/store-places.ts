@@ -7,6 +7,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import type { ReportProgress } from '../base/progress.ts'
 import { openDataDir } from '../datadir/data-dir.ts'
 import { type Encryption, encryptedMarker } from '../encryption/encryption.ts'
 import { formatTime } from '../kube/time.ts'
@@ -35,6 +36,8 @@ export interface PlaceOptions {
   readonly log: Log
   /** Absent: values are copied as they are, and no keys need to be encrypted or decrypted. */
   readonly encryption?: Encryption
+  /** Told of what takes long. */
+  readonly report?: ReportProgress
 }
 
 /** Everything of ours: keys begin with a slash. */
@@ -89,6 +92,7 @@ async function readDirectory(dataDir: string): Promise<Contents> {
   const snapshot = await snapshotOf(dataDir)
   return {
     revision: snapshot.revision,
+    size: snapshot.size + keys.length,
     async *pairs() {
       let isBefore = true
       for (const entry of snapshot.entries()) {

@@ -6,7 +6,7 @@
 import { isJsonObject } from '../kube/json-value.ts'
 import type { JsonObject, JsonValue } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
-import { Budget, BudgetError, costPerMatchConditions } from './budget.ts'
+import { type Allowance, Budget, BudgetError, costPerMatchConditions } from './budget.ts'
 import {
   type DeclaredType,
   declaredBool,
@@ -213,9 +213,15 @@ export type MatchVerdict =
   /** None is false, and some could not be evaluated: failurePolicy decides. */
   | { readonly matches?: undefined; readonly errors: readonly string[]; readonly fault: ExpressionFault }
 
+export interface ConditionsSource {
+  readonly conditions: readonly MatchCondition[]
+  readonly hasParams: boolean
+}
+
 export interface MatchConditions {
-  /** Within a budget of its own. */
-  evaluate(facts: AdmissionFacts): MatchVerdict
+  readonly source: ConditionsSource
+  /** Within a budget of its own. @throws AllowanceExceeded */
+  evaluate(facts: AdmissionFacts, allowance?: Allowance): MatchVerdict
 }
 
 const boolOnly: readonly CelType[] = [{ kind: 'bool', name: 'bool', params: [] }]
@@ -230,9 +236,10 @@ export function compileMatchConditions(conditions: readonly MatchCondition[], ha
   const variables = admissionVariables({ params: hasParams, authorizer: true })
   const compiled = conditions.map(({ expression }) => compileExpression(expression, variables, boolOnly))
   return {
-    evaluate(facts) {
+    source: { conditions, hasParams },
+    evaluate(facts, allowance) {
       const bindings = admissionBindings(facts)
-      const budget = new Budget(costPerMatchConditions)
+      const budget = new Budget(costPerMatchConditions, undefined, allowance)
       const errors: string[] = []
       let fault: ExpressionFault | undefined
       for (const condition of compiled) {

@@ -36,6 +36,57 @@ export class BudgetError extends CelError {
   }
 }
 
+export interface AllowanceLimits {
+  readonly cost: number
+  /** Time of the processor. */
+  readonly milliseconds: number
+  /** Of one match, which can't be interrupted. */
+  readonly patternSteps: number
+}
+
+/** Half of what one call may cost: some 30 ms. What costs more is evaluated by another thread (ADR 0038). */
+export const loopAllowance: AllowanceLimits = { cost: 500_000, milliseconds: 25, patternSteps: 1_000_000 }
+
+/** What evaluations may take together of a thread that serves clients meanwhile. */
+export class Allowance {
+  readonly #patternSteps: number
+  readonly #until: number
+  #cost: number
+
+  constructor(
+    { cost, milliseconds, patternSteps }: AllowanceLimits = loopAllowance,
+    now: number = threadMilliseconds(),
+  ) {
+    this.#cost = cost
+    this.#until = now + milliseconds
+    this.#patternSteps = patternSteps
+  }
+
+  charge(cost: number): void {
+    this.#cost -= cost
+    if (this.#cost < 0) throw new AllowanceExceeded()
+  }
+
+  look(now: number): void {
+    if (now > this.#until) throw new AllowanceExceeded()
+  }
+
+  match(steps: number): void {
+    if (steps > this.#patternSteps) throw new AllowanceExceeded()
+  }
+}
+
+/**
+ * An evaluation takes more of this thread than it may. Nothing is wrong with it, so this is no CelError: no expression
+ * sees it, and no verdict stands on it.
+ */
+export class AllowanceExceeded extends Error {
+  override readonly name = 'AllowanceExceeded'
+  constructor() {
+    super('the evaluation takes more of this thread than it may')
+  }
+}
+
 export interface PatternMatcher {
   test(text: string): boolean
   /** The first `limit` matches, or all of them for a negative one. */
@@ -54,14 +105,17 @@ export class Budget {
   left: number
   readonly #deadline: number
   readonly #now: () => number
+  readonly #allowance: Allowance | undefined
   #work = 0
   #cost = 0
   #limit = costPerCall
 
-  constructor(cost: number = costPerObject, now: () => number = threadMilliseconds) {
+  /** Without an allowance it has the thread to itself. */
+  constructor(cost: number = costPerObject, now: () => number = threadMilliseconds, allowance?: Allowance) {
     this.left = cost
     this.#now = now
     this.#deadline = now() + maxMilliseconds
+    this.#allowance = allowance
   }
 
   /** Begins a call of its own; `spent` afterwards says what it cost. */
@@ -91,6 +145,7 @@ export class Budget {
   charge(cost: number): void {
     this.#cost += cost
     if (this.#cost > this.#limit) throw new BudgetError('cost')
+    this.#allowance?.charge(cost)
     this.work(1)
   }
 
@@ -102,7 +157,9 @@ export class Budget {
 
   look(): void {
     this.#work = 0
-    if (this.#now() > this.#deadline) throw new BudgetError('time')
+    const now = this.#now()
+    if (now > this.#deadline) throw new BudgetError('time')
+    this.#allowance?.look(now)
   }
 
   pattern(pattern: string): PatternMatcher {
@@ -111,6 +168,7 @@ export class Budget {
     const spend = (text: string): void => {
       const steps = (text.length + 1) * expression.programSize()
       if (steps > maxPatternSteps) throw new BudgetError('time')
+      this.#allowance?.match(steps)
       this.work(steps / patternStepsPerWork)
     }
     return {

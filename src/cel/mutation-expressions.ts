@@ -17,7 +17,7 @@ import {
   type MatchConditions,
   type MatchVerdict,
 } from './admission-expressions.ts'
-import { type Budget, BudgetError, costPerObject } from './budget.ts'
+import { type Allowance, type Budget, BudgetError, costPerObject } from './budget.ts'
 import type { Extension } from './environment.ts'
 import { BuiltObject, jsonBehind } from './json-values.ts'
 import { jsonPatchLibrary } from './library/json-patch.ts'
@@ -88,11 +88,14 @@ export const compileMutation = (
 ): CompiledExpression => compileExpression(expression, environment.variables, resultTypes[patchType], patchTypes)
 
 export class CompiledMutations {
+  readonly source: MutatingPolicySource
   readonly #conditions: MatchConditions | undefined
   readonly #environment: PolicyEnvironment
   readonly #mutations: readonly { readonly patchType: PatchType; readonly compiled: CompiledExpression }[]
 
-  constructor({ hasParams, matchConditions, variables, mutations }: MutatingPolicySource) {
+  constructor(source: MutatingPolicySource) {
+    const { hasParams, matchConditions, variables, mutations } = source
+    this.source = source
     this.#environment = policyEnvironment(variables, { params: hasParams })
     this.#conditions = matchConditions.length > 0 ? compileMatchConditions(matchConditions, hasParams) : undefined
     this.#mutations = mutations.map((mutation) => ({
@@ -105,11 +108,12 @@ export class CompiledMutations {
     return this.#mutations.length
   }
 
-  match(facts: AdmissionFacts): MatchVerdict {
-    return this.#conditions?.evaluate(facts) ?? { matches: true }
+  /** @throws AllowanceExceeded */
+  match(facts: AdmissionFacts, allowance?: Allowance): MatchVerdict {
+    return this.#conditions?.evaluate(facts, allowance) ?? { matches: true }
   }
 
-  /** Each may cost what a policy may cost; together they have the time of the budget. */
+  /** Each may cost what a policy may cost. @throws AllowanceExceeded */
   evaluate(index: number, facts: AdmissionFacts, budget: Budget): MutationOutcome {
     const found = this.#mutations[index]
     if (found === undefined) throw new RangeError(`no mutation ${index}`)

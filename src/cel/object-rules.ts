@@ -21,7 +21,7 @@ import type { Schema, ValidationRule } from '../kube/schema/schema.ts'
 import { type Before, isTypeMeta, isUnchanged, itemsBefore, memberBefore } from '../kube/schema/unchanged.ts'
 import { errorsWithin } from '../kube/schema/validate.ts'
 import type { JsonObject, JsonValue } from '../kube/types.ts'
-import { Budget, BudgetError } from './budget.ts'
+import { type Allowance, Budget, BudgetError } from './budget.ts'
 import { type DeclaredType, declareSchema, escapeName } from './declared-type.ts'
 import { compile, type Program, type Variables } from './environment.ts'
 import type { Bindings } from './evaluate.ts'
@@ -81,27 +81,33 @@ interface RuleNode {
 
 const compiled = new WeakMap<Schema, { readonly root: RuleNode | undefined }>()
 
-export interface OldObject {
-  readonly value: JsonObject
-  /** Hears what is wrong with parts that did not change. */
-  warn(text: string): void
+/** What the rules find. */
+export interface RuleVerdict {
+  readonly errors: readonly FieldError[]
+  /** Of parts that did not change. */
+  readonly warnings: readonly string[]
 }
 
 /**
  * `schema` is that of a whole resource. What it has no rules for costs nothing. Rules rely on the types and limits of
  * the schema: an object that breaks those, as `errors` say, is not put to them.
+ * @throws AllowanceExceeded
  */
-export function ruleErrors(
+export function judgeByRules(
   value: JsonObject,
   schema: Schema,
-  old?: OldObject,
-  errors: readonly FieldError[] = [],
-): FieldError[] {
+  old: JsonObject | undefined,
+  errors: readonly FieldError[],
+  allowance?: Allowance,
+): RuleVerdict {
   const root = compiledRoot(schema)
-  if (!root) return []
-  return errors.some((e) => blocking.has(e.type))
-    ? [fieldInvalid('<nil>', null, notChecked)]
-    : new Validation(old?.warn).run(root, value, old?.value)
+  if (!root) return { errors: [], warnings: [] }
+  if (errors.some((e) => blocking.has(e.type))) {
+    return { errors: [fieldInvalid('<nil>', null, notChecked)], warnings: [] }
+  }
+  const warnings: string[] = []
+  const validation = new Validation((text) => void warnings.push(text), allowance)
+  return { errors: validation.run(root, value, old), warnings }
 }
 
 /**
@@ -110,7 +116,7 @@ export function ruleErrors(
  */
 export function defaultRuleErrors(schema: Schema, path: string): FieldError[] {
   const root = hasRuledDefault(schema) ? compiledRoot(schema) : undefined
-  return root ? new Validation(undefined).defaults(root, path) : []
+  return root ? new Validation(() => {}).defaults(root, path) : []
 }
 
 const hasRuledDefault = (schema: Schema): boolean =>
@@ -188,12 +194,14 @@ interface Place {
 }
 
 class Validation {
-  readonly #budget = new Budget()
+  readonly #budget: Budget
   readonly #errors: FieldError[] = []
-  readonly #warn: OldObject['warn'] | undefined
+  /** Hears what is wrong with parts that did not change. */
+  readonly #warn: (text: string) => void
   #ended = false
 
-  constructor(warn: OldObject['warn'] | undefined) {
+  constructor(warn: (text: string) => void, allowance?: Allowance) {
+    this.#budget = new Budget(undefined, undefined, allowance)
     this.#warn = warn
   }
 
@@ -284,7 +292,7 @@ class Validation {
     const message = this.#message(rule, bindings)
     const add = (error: FieldError): void => {
       if (rule.usesOldSelf || !hasNotChanged(at.place)) this.#errors.push(error)
-      else this.#warn?.(`${error.field}: ${error.body}`)
+      else this.#warn(`${error.field}: ${error.body}`)
     }
     if (message.ends) return this.#end(() => add(fieldInvalid(where, type, message.text)))
     add(errorOf(rule.rule.reason, where, type === 'object' || type === 'array' ? omitted : at.value, message.text))

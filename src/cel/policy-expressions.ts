@@ -17,7 +17,7 @@ import {
   type MatchCondition,
   type MatchConditions,
 } from './admission-expressions.ts'
-import { Budget } from './budget.ts'
+import { type Allowance, Budget } from './budget.ts'
 import type { DeclaredType } from './declared-type.ts'
 import { compiledAtOnce, type Variables } from './environment.ts'
 import type { Bindings } from './evaluate.ts'
@@ -131,6 +131,7 @@ interface CompiledValidation {
 }
 
 export class CompiledPolicy {
+  readonly source: PolicySource
   readonly #ignoresFailures: boolean
   readonly #conditions: MatchConditions | undefined
   readonly #environment: PolicyEnvironment
@@ -142,6 +143,7 @@ export class CompiledPolicy {
   }[]
 
   constructor(source: PolicySource) {
+    this.source = source
     this.#ignoresFailures = source.failurePolicy === 'Ignore'
     this.#environment = policyEnvironment(source.variables, { params: source.hasParams })
     this.#conditions =
@@ -159,15 +161,15 @@ export class CompiledPolicy {
     }))
   }
 
-  /** @param monotonicMs to tell how long each expression took */
-  evaluate(facts: AdmissionFacts, monotonicMs: () => number): PolicyResult {
-    const verdict = this.#conditions?.evaluate(facts)
+  /** @param monotonicMs to tell how long each expression took. @throws AllowanceExceeded */
+  evaluate(facts: AdmissionFacts, monotonicMs: () => number, allowance?: Allowance): PolicyResult {
+    const verdict = this.#conditions?.evaluate(facts, allowance)
     if (verdict?.errors) {
       const { errors, fault } = verdict
       return { ...nothing, decisions: [this.#failure(aggregate(errors), { fault, durationMs: 0 })] }
     }
     if (verdict?.matches === false) return nothing
-    const budget = new Budget()
+    const budget = new Budget(undefined, undefined, allowance)
     const bindings = composedBindings(this.#environment, admissionBindings(facts), budget)
     const decisions: PolicyDecision[] = []
     for (const validation of this.#validations) {
@@ -182,7 +184,7 @@ export class CompiledPolicy {
       } else if (outcome.value === true) decisions.push({ action: 'Admit', durationMs })
       else decisions.push(this.#denial(validation, bindings, budget, durationMs))
     }
-    return { decisions, ...this.#annotate(facts, monotonicMs) }
+    return { decisions, ...this.#annotate(facts, monotonicMs, allowance) }
   }
 
   #failure(message: string, evaluated: Evaluated): PolicyDecision {
@@ -210,11 +212,15 @@ export class CompiledPolicy {
     return { action: 'Deny', message: text, durationMs, ...(source.reason ? { reason: source.reason } : {}) }
   }
 
-  #annotate(facts: AdmissionFacts, monotonicMs: () => number): Pick<PolicyResult, 'annotations' | 'annotationErrors'> {
+  #annotate(
+    facts: AdmissionFacts,
+    monotonicMs: () => number,
+    allowance: Allowance | undefined,
+  ): Pick<PolicyResult, 'annotations' | 'annotationErrors'> {
     const annotations: { key: string; value: string }[] = []
     const annotationErrors: PolicyResult['annotationErrors'][number][] = []
     if (this.#annotations.length === 0) return { annotations, annotationErrors }
-    const budget = new Budget()
+    const budget = new Budget(undefined, undefined, allowance)
     const bindings = composedBindings(this.#environment, admissionBindings(facts), budget)
     for (const { key, value } of this.#annotations) {
       const began = monotonicMs()

@@ -1,8 +1,8 @@
 /** Backups that a server makes by itself. */
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../app/config.ts'
-import { parseDuration } from './duration.ts'
+import { durationOption, hourMs } from './duration.ts'
 
 export interface BackupFlags {
   readonly backupDir?: string
@@ -11,21 +11,13 @@ export interface BackupFlags {
   readonly backupKeep: number
 }
 
-const hourMs = 3_600_000
-
 export const addBackupOptions = (command: Command): Command =>
   command
     .option('--backup-dir <dir>', 'back up the data directory into this folder, by itself')
     .addOption(
-      new Option('--backup-every <duration>', 'how often: 30m, 1h; what changed since the one before')
-        .argParser(parseDuration)
-        .default(hourMs, '1h'),
+      durationOption('--backup-every <duration>', 'how often: 30m, 1h; what changed since the one before', hourMs),
     )
-    .addOption(
-      new Option('--backup-full-every <duration>', 'how often everything')
-        .argParser(parseDuration)
-        .default(24 * hourMs, '24h'),
-    )
+    .addOption(durationOption('--backup-full-every <duration>', 'how often everything: 24h, 7d', 24 * hourMs))
     .option('--backup-keep <n>', 'backups of everything that are kept, with what changed after each', parseKeep, 7)
 
 /** @throws CommanderError */

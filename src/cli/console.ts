@@ -1,7 +1,7 @@
 /** `borough console`: a page for people, on this machine. */
 import { type Command, Option } from 'commander'
 import { type ListenAddress, parseListenAddress } from './listen-address.ts'
-import { outputOption } from './output-option.ts'
+import { readyLineOption } from './output.ts'
 import { type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 
 export interface ConsoleFlags extends RemoteFlags {
@@ -23,7 +23,7 @@ export function addConsoleCommand(program: Command): void {
         .default({ host: '127.0.0.1', port: 0 }, '127.0.0.1:0'),
     )
     .option('--no-open', 'print the address, and open no browser')
-    .addOption(outputOption('the ready line'))
+    .addOption(readyLineOption())
     .addHelpText(
       'after',
       `

@@ -1,7 +1,8 @@
 /** What a template asks of namespaces, as a terminal shows it. */
 import type { TemplateDescription } from '../apis/templates/describe.ts'
+import { type Paint, plain } from './colour.ts'
 
-export function descriptionText(description: TemplateDescription): string {
+export function descriptionText(description: TemplateDescription, paint: Paint = plain): string {
   const { template, isDisabled, selects, needs, parameters, sets, objects } = description
   const given = parameters.map(
     ({ name, from, allowed, default: preset, required }) =>
@@ -14,7 +15,9 @@ export function descriptionText(description: TemplateDescription): string {
     ['A namespace gives', given],
     ['It is given', [...Object.entries(sets).map(([key, value]) => `${key}: ${value}`), ...objects]],
   ]
-  const text = blocks.flatMap(([title, lines]) => (lines.length === 0 ? [] : ['', `${title}:`, ...lines.map(indented)]))
+  const text = blocks.flatMap(([title, lines]) =>
+    lines.length === 0 ? [] : ['', paint('strong', `${title}:`), ...lines.map(indented)],
+  )
   return `${[`template ${template}${isDisabled ? ' (disabled)' : ''}`, ...text].join('\n')}\n`
 }
 

@@ -1,7 +1,7 @@
 /** Flags that say how the leader among several servers is found: upstream's names. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { type Config, defaultConfig, leaseTiming } from '../app/config.ts'
-import { parseDurationMs } from './duration.ts'
+import { durationOption } from './duration.ts'
 
 export interface ElectionFlags {
   readonly leaderElectLeaseDuration: number
@@ -21,9 +21,7 @@ export function addElectionOptions(command: Command): void {
     ['retry-period', 'between renewals', retryPeriodMs],
   ] as const
   for (const [name, about, ms] of durations) {
-    command.addOption(
-      new Option(`--leader-elect-${name} <duration>`, about).argParser(parseDurationMs).default(ms, `${ms / 1000}s`),
-    )
+    command.addOption(durationOption(`--leader-elect-${name} <duration>`, about, ms))
   }
 }
 

@@ -1,13 +1,13 @@
 /** `borough finalize`: takes a finalizer off a namespace that its controller never removes. */
 import type { Command } from 'commander'
 import { oneLine } from './one-line.ts'
-import { outputOption } from './output-option.ts'
+import { outputOption, printAnswer } from './output.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
+import { awaitNamespace, type WaitFlags, withWaitFlags } from './wait-flags.ts'
 
-interface FinalizeFlags extends RemoteFlags {
+interface FinalizeFlags extends RemoteFlags, WaitFlags {
   readonly remove: string
   readonly dryRun: boolean
-  readonly output: 'text' | 'json'
 }
 
 export function addFinalizeCommand(program: Command): void {
@@ -17,20 +17,20 @@ export function addFinalizeCommand(program: Command): void {
     .argument('<namespace>')
     .requiredOption('--remove <finalizer>', 'which one')
     .option('--dry-run', 'say what would be done', false)
-  withRemoteFlags(command)
-    .addOption(outputOption('it'))
+  withWaitFlags(withRemoteFlags(command), 'until the namespace is gone')
+    .addOption(outputOption('it', ['name']))
     .addHelpText(
       'after',
       `
 For the day when the finalizer's controller never comes back: what it would have cleaned up stays behind. Each removal
 is an ordinary request: it needs the right to patch the object (for the namespace itself: update on
 namespaces/finalize), and it stands in the audit log. The finalizer kubernetes can't be removed while anything is left
-in the namespace.
+in the namespace. Exit code 2: with --wait, it was not gone in time.
 
 Examples:
   borough why team-a
   borough finalize team-a --remove example.com/cleanup --dry-run
-  borough finalize team-a --remove example.com/cleanup`,
+  borough finalize team-a --remove example.com/cleanup --wait --timeout 1m`,
     )
     .action(async (name: string, flags: FinalizeFlags) => {
       const { releaseFinalizer } = await import('../apis/namespaces/release.ts')
@@ -46,13 +46,15 @@ Examples:
           })
         },
       )
-      if (flags.output === 'json') {
-        process.stdout.write(`${JSON.stringify({ namespace: name, ...release, released }, null, 2)}\n`)
-        return
-      }
       const verb = flags.dryRun ? 'would be removed' : 'removed'
-      for (const from of released) {
-        process.stdout.write(`${flags.remove} ${verb} from ${from === 'namespace' ? `namespace ${name}` : from}\n`)
-      }
+      await printAnswer(command, {
+        value: { namespace: name, ...release, released },
+        text: () =>
+          released
+            .map((from) => `${flags.remove} ${verb} from ${from === 'namespace' ? `namespace ${name}` : from}\n`)
+            .join(''),
+        names: released.map((from) => (from === 'namespace' ? `namespace/${name}` : from)),
+      })
+      if (flags.wait && !flags.dryRun && !(await awaitNamespace(client, name, flags.timeout))) process.exitCode = 2
     })
 }

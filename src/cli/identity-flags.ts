@@ -8,7 +8,7 @@ import {
   type OidcConfig,
   readAuthorities,
 } from '../authn/identity-config.ts'
-import { parseDurationMs } from './duration.ts'
+import { durationOption, minuteMs, timerOrNone } from './duration.ts'
 
 export interface IdentityFlags {
   readonly clientCaFile?: string
@@ -69,21 +69,25 @@ export function addIdentityOptions(command: Command): void {
     )
 }
 
-const minuteMs = 60_000
-
 /** A service beside RBAC that may allow requests. */
 export function addAuthorizationOptions(command: Command): void {
   command
     .option('--authorization-webhook-config-file <kubeconfig>', 'ask this service what RBAC does not allow')
     .addOption(
-      new Option('--authorization-webhook-cache-authorized-ttl <duration>', 'how long its yes holds')
-        .argParser(parseDurationMs)
-        .default(5 * minuteMs, '5m'),
+      durationOption(
+        '--authorization-webhook-cache-authorized-ttl <duration>',
+        'how long its yes holds',
+        5 * minuteMs,
+        timerOrNone,
+      ),
     )
     .addOption(
-      new Option('--authorization-webhook-cache-unauthorized-ttl <duration>', 'how long its no holds')
-        .argParser(parseDurationMs)
-        .default(minuteMs / 2, '30s'),
+      durationOption(
+        '--authorization-webhook-cache-unauthorized-ttl <duration>',
+        'how long its no holds',
+        minuteMs / 2,
+        timerOrNone,
+      ),
     )
 }
 

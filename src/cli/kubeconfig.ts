@@ -1,8 +1,9 @@
 /** `borough kubeconfig`: a kubeconfig with a fresh client certificate for a user. */
 import { fstatSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Command } from 'commander'
-import { parseDuration } from './duration.ts'
+import { type Command, Option } from 'commander'
+import { dayMs, durationOption, validityBounds } from './duration.ts'
+import { serialized } from './output.ts'
 
 interface KubeconfigFlags {
   readonly user: string
@@ -13,9 +14,8 @@ interface KubeconfigFlags {
   readonly namespace?: string
   readonly out?: string
   readonly force: boolean
+  readonly output: 'yaml' | 'json'
 }
-
-const dayMs = 86_400_000
 
 export function addKubeconfigCommand(program: Command): void {
   program
@@ -24,12 +24,15 @@ export function addKubeconfigCommand(program: Command): void {
     .requiredOption('--user <name>', 'user name (the certificate’s CN)')
     .option('--group <names...>', 'groups (the certificate’s O); may be repeated', [])
     .option('--groups <names>', 'groups, separated by commas')
-    .option('--duration <time>', 'how long the certificate is good: 90m, 24h, 30d', parseDuration, dayMs)
+    .addOption(
+      durationOption('--duration <duration>', 'how long the certificate is good: 90m, 24h, 30d', dayMs, validityBounds),
+    )
     .option('--namespace <name>', 'namespace of the context')
     .option('--server <url>', 'where the server is; default: where the one on the data directory listens')
     .option('--data-dir <dir>', "the server's data directory", '.borough')
     .option('--out <file>', 'write it here, readable by you alone; default: print it')
     .option('--force', 'with --out: replace a file that is there', false)
+    .addOption(new Option('-o, --output <format>', 'how it is written').choices(['yaml', 'json']).default('yaml'))
     .addHelpText(
       'after',
       `
@@ -51,13 +54,14 @@ Examples:
       const server = flags.server ?? (await findEndpoint(dataDir))?.url ?? 'https://127.0.0.1:6443'
       const groups = [...flags.group, ...(flags.groups?.split(',') ?? [])].map((g) => g.trim()).filter((g) => g !== '')
       const { cert, key } = authority.mintClientCertificate({ user: flags.user, groups, durationMs: flags.duration })
-      const text = kubeconfigYaml({
+      const yaml = kubeconfigYaml({
         server,
         caCert: authority.caCert,
         credential: { cert, key },
         userName: flags.user,
         ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
       })
+      const text = flags.output === 'json' ? await serialized((await import('yaml')).parse(yaml), 'json') : yaml
       if (flags.out === undefined) print(text)
       else await write(text, flags.out, flags.force)
     })

@@ -1,7 +1,7 @@
 /** Flags that say what clients may do to the server before it defends itself; upstream's names where there is one. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Config, defaultConfig, defaultConnections, leastMemoryBytes } from '../app/config.ts'
-import { parseDurationMs } from './duration.ts'
+import { durationOption } from './duration.ts'
 import { type ListenAddress, parseListenAddress } from './listen-address.ts'
 
 export interface LoadFlags {
@@ -91,7 +91,7 @@ export function addLoadOptions(command: Command): void {
       deadlines.leastBytesPerSecond,
     )
   for (const [name, about, ms] of durations) {
-    command.addOption(new Option(`--${name} <duration>`, about).argParser(parseDurationMs).default(ms, `${ms / 1000}s`))
+    command.addOption(durationOption(`--${name} <duration>`, about, ms))
   }
 }
 

@@ -1,11 +1,22 @@
 /** A plan as a terminal shows it. */
 import type { PlannedObject, TemplatePlan } from '../apis/templates/plan.ts'
+import { type Paint, plain, type Tone } from './colour.ts'
 
 const signs = { create: '+', change: '~', prune: '-', orphan: 'o', refuse: '!', skip: '?' } as const
+const tones = {
+  create: 'good',
+  change: 'warning',
+  prune: 'bad',
+  orphan: 'faint',
+  refuse: 'bad',
+  skip: 'faint',
+} satisfies Record<keyof typeof signs, Tone>
 /** Namespaces named before it says how many more there are. */
 const named = 8
 
-export function planText({ template, isNew, isDeletion, matched, namespaces, stop }: TemplatePlan): string {
+export function planText(plan: TemplatePlan, paint: Paint = plain, isWide = false): string {
+  const { template, isNew, isDeletion, matched, namespaces, stop } = plan
+  const most = isWide ? Number.POSITIVE_INFINITY : named
   const lines = [
     isDeletion
       ? `template ${template} is deleted`
@@ -13,18 +24,18 @@ export function planText({ template, isNew, isDeletion, matched, namespaces, sto
   ]
   const alike = new Map<string, string[]>()
   for (const { namespace, objects } of namespaces) {
-    const text = objects.map(objectText).join('\n')
+    const text = objects.map((object) => objectText(object, paint)).join('\n')
     alike.set(text, [...(alike.get(text) ?? []), namespace])
   }
   for (const [text, names] of alike) {
-    const more = names.length > named ? ` and ${names.length - named} more` : ''
+    const more = names.length > most ? ` and ${names.length - most} more` : ''
     lines.push(
       '',
-      `in ${names.length > 1 ? `${names.length} namespaces: ` : ''}${names.slice(0, named).join(', ')}${more}`,
+      `in ${names.length > 1 ? `${names.length} namespaces: ` : ''}${names.slice(0, most).join(', ')}${more}`,
       text,
     )
   }
-  if (stop !== undefined) lines.push('', `It would stop before all of this: ${stop}.`)
+  if (stop !== undefined) lines.push('', paint('bad', `It would stop before all of this: ${stop}.`))
   lines.push('', summary(namespaces))
   return `${lines.join('\n')}\n`
 }
@@ -33,8 +44,8 @@ export function planText({ template, isNew, isDeletion, matched, namespaces, sto
 export const isChange = (namespaces: TemplatePlan['namespaces']): boolean =>
   namespaces.some(({ objects }) => objects.some(({ action }) => action !== 'skip'))
 
-function objectText({ object, action, differences = [], reason, message }: PlannedObject): string {
-  const head = `  ${signs[action]} ${object}`
+function objectText({ object, action, differences = [], reason, message }: PlannedObject, paint: Paint): string {
+  const head = `  ${paint(tones[action], `${signs[action]} ${object}`)}`
   if (action === 'refuse' || action === 'skip') return `${head}: ${reason}: ${message}`
   if (action === 'orphan') return `${head} (stays, without the label)`
   return [

@@ -1,7 +1,7 @@
 /** `borough populate`: population by templates for any cluster. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parseListenAddress } from './listen-address.ts'
-import { outputOption } from './output-option.ts'
+import { outputOption, printAnswer } from './output.ts'
 import type { PopulateFlags } from './populate-flags.ts'
 import { logLevelOption } from './process-log.ts'
 import { openFlags, patienceMs, withRemoteFlags } from './remote-flags.ts'
@@ -35,7 +35,7 @@ export function addPopulateCommand(program: Command): void {
     .option('--image <image>', 'with --print-manifests: the container image', 'borough:latest')
     .option('--uninstall', 'take the webhooks off the cluster and end; templates and objects stay', false)
     .addOption(logLevelOption())
-    .addOption(outputOption('the ready line'))
+    .addOption(outputOption('the ready line, or what is printed or deleted', ['name']))
   addSettings(command)
   command
     .addHelpText(
@@ -54,20 +54,29 @@ Examples:
       if (flags.filename.length > 0 && !flags.printManifests) command.error('--filename needs --print-manifests')
       if (flags.printManifests) {
         const { printManifests } = await import('./print-manifests.ts')
-        return printManifests(flags)
+        return printManifests(flags, command)
       }
-      if (flags.uninstall) return uninstall(flags)
+      if (flags.uninstall) return uninstall(flags, command)
+      if (flags.output === 'yaml' || flags.output === 'name') {
+        command.error(`-o ${flags.output} needs --print-manifests or --uninstall`)
+      }
       const { runPopulate } = await import('./run-populate.ts')
       return runPopulate(flags)
     })
 }
 
-async function uninstall(flags: PopulateFlags): Promise<void> {
+async function uninstall(flags: PopulateFlags, command: Command): Promise<void> {
   const { uninstallWebhooks } = await import('../populate/populate.ts')
   const { client, server } = await openFlags(flags, 'populate')
   const removed = await uninstallWebhooks(client, AbortSignal.timeout(patienceMs))
-  for (const name of removed) process.stdout.write(`${name} deleted\n`)
-  if (removed.length === 0) process.stdout.write(`${server} has none of its webhooks.\n`)
+  await printAnswer(command, {
+    value: { cluster: server, removed },
+    text: () =>
+      removed.length === 0
+        ? `${server} has none of its webhooks.\n`
+        : removed.map((name) => `${name} deleted\n`).join(''),
+    names: removed,
+  })
 }
 
 function parseUrl(text: string): string {

@@ -3,8 +3,10 @@ import { basename } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../base/package-version.ts'
 import { kubernetesVersion } from '../kube/kubernetes-version.ts'
+import { colourChoice, colourOption, hasColours, paintFor } from './colour.ts'
 import { addCompletionCommand } from './completion/completion.ts'
 import { addConsoleCommand } from './console.ts'
+import { addDoctorCommand } from './doctor.ts'
 import { addFinalizeCommand } from './finalize.ts'
 import { addKubeconfigCommand } from './kubeconfig.ts'
 import { oneLine } from './one-line.ts'
@@ -24,12 +26,20 @@ const versionText = `borough ${packageVersion} (Kubernetes v${major}.${minor}.${
 export async function run(onReady: () => void = () => undefined): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreDepartedReader)
   const isPlugin = basename(process.argv[1] ?? '') === 'kubectl-borough'
-  const program = new Command(isPlugin ? 'kubectl borough' : 'borough')
+  const program: Command = new Command(isPlugin ? 'kubectl borough' : 'borough')
     .description('A Kubernetes-compatible namespace control plane')
     .version(versionText, '--version', 'print the version')
+    .addOption(colourOption())
+    .configureHelp({
+      showGlobalOptions: true,
+      styleTitle: (title) => paintFor('always', process.stdout)('strong', title),
+    })
     .configureOutput({
-      outputError: (text, write) =>
-        write(`borough: ${text.replace(/^error: /, '').trim()} (borough --help shows what there is)\n`),
+      // Help is printed in colour, and commander takes them off again where these say no.
+      getOutHasColors: () => hasColours(colourChoice(program), process.stdout),
+      getErrHasColors: () => hasColours(colourChoice(program), process.stderr),
+      outputError: (text) =>
+        complain(program, `${text.replace(/^error: /, '').trim()} (borough --help shows what there is)`),
     })
     .exitOverride()
   addUpCommand(program, onReady)
@@ -39,6 +49,7 @@ export async function run(onReady: () => void = () => undefined): Promise<void> 
   addStorageCommand(program)
   addBackupCommand(program)
   addRestoreCommand(program)
+  addDoctorCommand(program)
   addWhyCommand(program)
   addWhyDeniedCommand(program)
   addFinalizeCommand(program)
@@ -53,10 +64,14 @@ export async function run(onReady: () => void = () => undefined): Promise<void> 
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode
     } else {
-      process.stderr.write(`borough: ${oneLine(error)}\n`)
+      complain(program, oneLine(error))
       process.exitCode = 1
     }
   }
+}
+
+function complain(program: Command, text: string): void {
+  process.stderr.write(`${paintFor(colourChoice(program), process.stderr)('bad', 'borough:')} ${text}\n`)
 }
 
 /**

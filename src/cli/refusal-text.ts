@@ -8,16 +8,19 @@ import {
   toWhom,
 } from '../authz/explain-refusal.ts'
 import { append } from '../base/append.ts'
+import { type Paint, plain } from './colour.ts'
 
 /** Things of a kind that are listed one by one. */
 const listed = 10
 
-export function refusalText(answer: AccessAnswer): string {
+export function refusalText(answer: AccessAnswer, paint: Paint = plain, isWide = false): string {
   const { allowed, reason, explanation } = answer
-  const lines = [`${sentence(answer)}${allowed && reason !== '' ? `\n  ${reason}` : ''}`]
+  const lines = [
+    `${paint(allowed ? 'good' : 'bad', sentence(answer))}${allowed && reason !== '' ? `\n  ${reason}` : ''}`,
+  ]
   if (answer.unservedSubresource) lines.push(subresourceNote(answer))
   if (!allowed && reason !== '') lines.push(`The server says: ${reason}`)
-  if (explanation) append(lines, explain(answer, explanation))
+  if (explanation) append(lines, explain(answer, explanation, isWide ? Number.POSITIVE_INFINITY : listed))
   return `${lines.join('\n')}\n`
 }
 
@@ -41,8 +44,9 @@ function subresourceNote({ attributes: a }: AccessAnswer): string {
   )
 }
 
-function explain(answer: AccessAnswer, explanation: RefusalExplanation): string[] {
+function explain(answer: AccessAnswer, explanation: RefusalExplanation, most: number): string[] {
   const { bindings, roles, suggested, broken, unread } = explanation
+  const section = (title: string, items: readonly string[]): string[] => sectionOf(title, items, most)
   const role = ({ kind, name }: RoleName): string => `${kind} ${name}`
   const others = (b: OthersBinding): string => `${bindingName(b)} of ${role(b.role)}: ${toWhom(b)}`
   return [
@@ -61,10 +65,10 @@ function explain(answer: AccessAnswer, explanation: RefusalExplanation): string[
   ]
 }
 
-function section(title: string, items: readonly string[]): string[] {
+function sectionOf(title: string, items: readonly string[], most: number): string[] {
   if (items.length === 0) return []
-  const more = items.length > listed ? [`  and ${items.length - listed} more`] : []
-  return ['', title, ...items.slice(0, listed).map((item) => `  ${item}`), ...more]
+  const more = items.length > most ? [`  and ${items.length - most} more`] : []
+  return ['', title, ...items.slice(0, most).map((item) => `  ${item}`), ...more]
 }
 
 /**

@@ -2,6 +2,7 @@
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
+import { outputOption, printAnswer } from './output.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
 interface RotateKeyFlags extends EtcdFlags, EncryptionFlags {
@@ -21,6 +22,7 @@ export function addRotateKeyCommand(program: Command): void {
     )
   addEtcdOptions(command, { prefix: true })
   addEncryptionOption(command)
+    .addOption(outputOption('it', ['name']))
     .addHelpText(
       'after',
       `
@@ -46,6 +48,11 @@ Examples:
       // A place without an authority is a mistake, not a place for a first key.
       await pki.openCertificateAuthority(store, systemClock)
       const kid = await pki.rotateServiceAccountKey(store, systemClock)
-      process.stdout.write(`sa-${kid} in ${store.place} signs within 15 s; tokens of the older keys stay good\n`)
+      const key = `sa-${kid}`
+      await printAnswer(command, {
+        value: { key, place: store.place },
+        text: () => `${key} in ${store.place} signs within 15 s; tokens of the older keys stay good\n`,
+        names: [key],
+      })
     })
 }

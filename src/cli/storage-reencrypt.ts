@@ -2,6 +2,8 @@
 import type { Command } from 'commander'
 import type { Reencryption } from '../backup/backup.ts'
 import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
+import { printAnswer } from './output.ts'
+import { progressOf, withQuietFlag } from './progress-line.ts'
 import { addStoreOptions, placeOptions, type StoreFlags, storeOf } from './store-place.ts'
 
 interface ReencryptFlags extends StoreFlags, EncryptionFlags {}
@@ -9,7 +11,7 @@ interface ReencryptFlags extends StoreFlags, EncryptionFlags {}
 export function addReencryptCommand(program: Command): void {
   const reencrypt = program.command('reencrypt')
   reencrypt.description('write anew what is not encrypted with the first key of its provider')
-  addEncryptionOption(addStoreOptions(reencrypt))
+  withQuietFlag(addEncryptionOption(addStoreOptions(reencrypt)))
     .addHelpText(
       'after',
       `
@@ -29,20 +31,15 @@ async function run(flags: ReencryptFlags, command: Command): Promise<void> {
   const { reencryptAt } = await import('../backup/backup.ts')
   const { Encryption } = await import('../encryption/encryption.ts')
   const options = await placeOptions()
-  let told = performance.now()
-  const progress = (entries: number, rewritten: number): void => {
-    const now = performance.now()
-    if (now - told < 1000) return
-    told = now
-    process.stderr.write(`${entries} entries looked at, ${rewritten} written anew\n`)
-  }
+  using progress = progressOf(command)
   const done = await reencryptAt(
     storeOf(flags, command),
     options,
     (storage) => Encryption.open({ ...options, choice, storage }),
-    progress,
+    progress.report,
   )
-  process.stdout.write(flags.output === 'json' ? `${JSON.stringify(done)}\n` : inWords(done))
+  progress[Symbol.dispose]()
+  await printAnswer(command, { value: done, text: () => inWords(done) })
   process.exitCode = done.unreadable.length === 0 ? 0 : 1
 }
 

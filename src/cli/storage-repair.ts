@@ -2,6 +2,9 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { DamagedEntry, Remedy, Verification } from '../backup/backup.ts'
+import type { Paint } from './colour.ts'
+import { printAnswer } from './output.ts'
+import { progressOf, withQuietFlag } from './progress-line.ts'
 import { addStoreOptions, placeOptions, type StoreFlags, storeOf } from './store-place.ts'
 
 interface RepairFlags extends StoreFlags {
@@ -15,7 +18,7 @@ interface RepairFlags extends StoreFlags {
 export function addVerifyCommand(program: Command): void {
   const verify = program.command('verify')
   verify.description('check everything that a store holds against its checksums, also while it is served')
-  addStoreOptions(verify)
+  withQuietFlag(addStoreOptions(verify))
     .addHelpText(
       'after',
       `
@@ -28,14 +31,14 @@ Examples:
     )
     .action(async (flags: StoreFlags, command: Command) => {
       const { verifyStoreAt } = await import('../backup/backup.ts')
-      const { findings, ...figures } = await verifyStoreAt(storeOf(flags, command), await placeOptions())
-      if (flags.output === 'json') process.stdout.write(`${JSON.stringify({ ...figures, findings })}\n`)
-      else {
-        for (const finding of findings) process.stdout.write(`${finding}\n`)
-        process.stdout.write(
-          `${inWords(figures)}: ${findings.length === 0 ? 'all is sound' : `${findings.length} findings`}\n`,
-        )
-      }
+      using progress = progressOf(command)
+      const options = { ...(await placeOptions()), report: progress.report }
+      const { findings, ...figures } = await verifyStoreAt(storeOf(flags, command), options)
+      progress[Symbol.dispose]()
+      await printAnswer(command, {
+        value: { ...figures, findings },
+        text: (paint) => [...findings, `${inWords(figures)}: ${verdict(findings.length, paint)}`, ''].join('\n'),
+      })
       process.exitCode = findings.length === 0 ? 0 : 1
     })
 }
@@ -55,7 +58,7 @@ export function addRepairCommand(program: Command): void {
     .option('--from <file>', 'the backup to look into')
     .option('--index', 'make the index of what exists anew from the log, where that is sound; history is given up')
     .option('--yes', 'really do it')
-  addStoreOptions(repair)
+  addStoreOptions(repair, ['name'])
     .addHelpText(
       'after',
       `
@@ -79,20 +82,32 @@ async function run(flags: RepairFlags, command: Command): Promise<void> {
   const { damagedAt, rebuildIndexAt, repairAt } = await import('../backup/backup.ts')
   if (flags.index && 'dataDir' in place) {
     const { entries, revision } = await rebuildIndexAt(place.dataDir)
-    process.stdout.write(`the index was made anew from the log: ${entries} keys, at revision ${revision}\n`)
-    return
+    return printAnswer(command, {
+      value: { entries, revision },
+      text: () => `the index was made anew from the log: ${entries} keys, at revision ${revision}\n`,
+    })
   }
   const from = flags.from === undefined ? {} : { backup: resolve(flags.from) }
   const options = { ...(await placeOptions()), ...from }
   if (flags.key !== undefined && flags.with !== undefined) {
-    const revision = await repairAt(place, options, flags.key, flags.with)
-    process.stdout.write(`${flags.key} was repaired with ${flags.with}, at revision ${revision}\n`)
-    return
+    const { key, with: remedy } = flags
+    const revision = await repairAt(place, options, key, remedy)
+    return printAnswer(command, {
+      value: { key, remedy, revision },
+      text: () => `${key} was repaired with ${remedy}, at revision ${revision}\n`,
+      names: [key],
+    })
   }
   const damaged = await damagedAt(place, options)
-  if (flags.output === 'json') process.stdout.write(`${JSON.stringify({ damaged })}\n`)
-  else process.stdout.write(damaged.length === 0 ? 'no entry is damaged\n' : damaged.map(offer).join(''))
+  await printAnswer(command, {
+    value: { damaged },
+    text: () => (damaged.length === 0 ? 'no entry is damaged\n' : damaged.map(offer).join('')),
+    names: damaged.map(({ key }) => key),
+  })
 }
+
+const verdict = (findings: number, paint: Paint): string =>
+  findings === 0 ? paint('good', 'all is sound') : paint('bad', `${findings} findings`)
 
 function offer({ key, damage, previous, inBackup }: DamagedEntry): string {
   const remedies = [

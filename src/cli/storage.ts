@@ -3,7 +3,8 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CopyResult, Place, RestorePoint, Source, StorePlace, Target, TargetPlace } from '../backup/backup.ts'
 import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
-import { outputOption } from './output-option.ts'
+import { outputOption, printAnswer } from './output.ts'
+import { progressOf, withQuietFlag } from './progress-line.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedEtcd, parseEtcd, storageChoice } from './storage-flags.ts'
 import { addReencryptCommand } from './storage-reencrypt.ts'
 import { addRepairCommand, addVerifyCommand } from './storage-repair.ts'
@@ -15,7 +16,6 @@ type NamedPlace = { readonly dataDir: string } | (NamedEtcd & { readonly prefix:
 interface CopyFlags extends Omit<EtcdFlags, 'etcdPrefix'>, EncryptionFlags {
   readonly from: NamedPlace
   readonly to: NamedPlace
-  readonly output: string
 }
 
 interface BackupCommandFlags extends StoreFlags, EncryptionFlags {
@@ -44,8 +44,8 @@ export function addStorageCommand(program: Command): void {
     .requiredOption('--from <place>', 'sqlite:DATA-DIR or etcd://host:port[,host:port…][/prefix]', parsePlace)
     .requiredOption('--to <place>', 'the same', parsePlace)
   addEtcdOptions(copy, { prefix: false })
-  addEncryptionOption(copy)
-    .addOption(outputOption('the result'))
+  withQuietFlag(addEncryptionOption(copy))
+    .addOption(outputOption('the result', ['name']))
     .addHelpText(
       'after',
       `${digestHelp}
@@ -67,7 +67,7 @@ export function addBackupCommand(program: Command): void {
     .description('write everything that a store holds at one revision to a file, also while it is served')
     .requiredOption('--to <file>', 'a file that is not there yet; it will hold secrets, readable by you alone')
     .option('--incremental', 'into a folder: what changed since its newest backup, or everything where that is gone')
-  addEncryptionOption(addStoreOptions(backup))
+  withQuietFlag(addEncryptionOption(addStoreOptions(backup, ['name'])))
     .addHelpText(
       'after',
       `${digestHelp}
@@ -93,7 +93,7 @@ export function addRestoreCommand(program: Command): void {
       'of a folder: a revision, or a time like 2026-11-21T06:00:00Z; default: its end',
       parsePoint,
     )
-  addEncryptionOption(addStoreOptions(restore))
+  withQuietFlag(addEncryptionOption(addStoreOptions(restore, ['name'])))
     .addHelpText(
       'after',
       `${digestHelp}
@@ -113,29 +113,25 @@ async function run(
   done: string,
   from: Place,
   to: TargetPlace,
-  flags: EncryptionFlags & { readonly output: string },
+  flags: EncryptionFlags,
   command: Command,
 ): Promise<void> {
   const { copyStore, sourceAt, targetAt } = await import('../backup/backup.ts')
-  const options = await placeOptions(encryptionOf(flags, command).encryption)
+  using progress = progressOf(command)
+  const { report } = progress
+  const options = { ...(await placeOptions(encryptionOf(flags, command).encryption)), report }
   using _ = options.encryption
   const source = sourceAt(from, options)
   const began = performance.now()
-  let told = began
-  const progress = (entries: number, bytes: number): void => {
-    const now = performance.now()
-    if (now - told < 1000) return
-    told = now
-    process.stderr.write(`${entries} entries, ${mebibytes(bytes)}\n`)
-  }
   await using target = await targetAt(to, options)
-  const result = await copyStore(source, target, progress)
+  const result = await copyStore(source, target, report)
   const seconds = (performance.now() - began) / 1000
-  process.stdout.write(
-    flags.output === 'json'
-      ? `${JSON.stringify({ ...result, seconds })}\n`
-      : `${inWords(done, source, target, result)}\n`,
-  )
+  progress[Symbol.dispose]()
+  await printAnswer(command, {
+    value: { ...result, seconds },
+    text: () => `${inWords(done, source, target, result)}\n`,
+    names: [target.name],
+  })
 }
 
 async function backUpIncrementally(flags: BackupCommandFlags, command: Command): Promise<void> {
@@ -143,17 +139,20 @@ async function backUpIncrementally(flags: BackupCommandFlags, command: Command):
   if (!('dataDir' in place)) return command.error("--incremental is of a SQLite store: take etcd's own snapshots")
   const { backUpInto } = await import('../backup/backup.ts')
   const { ensurePrivateDirectory } = await import('../base/private-files.ts')
-  const options = await placeOptions(encryptionOf(flags, command).encryption)
+  using progress = progressOf(command)
+  const { report } = progress
+  const options = { ...(await placeOptions(encryptionOf(flags, command).encryption)), report }
   using _ = options.encryption
   const folder = resolve(flags.to)
   await ensurePrivateDirectory(folder)
   const done = await backUpInto(folder, place.dataDir, options)
   const what = done.full ? `everything, ${done.entries} entries` : `${done.entries} changes`
-  process.stdout.write(
-    flags.output === 'json'
-      ? `${JSON.stringify(done)}\n`
-      : `${place.dataDir} backed up to ${done.path}: ${what}, at revision ${done.revision}; verified\n`,
-  )
+  progress[Symbol.dispose]()
+  await printAnswer(command, {
+    value: done,
+    text: () => `${place.dataDir} backed up to ${done.path}: ${what}, at revision ${done.revision}; verified\n`,
+    names: [done.path],
+  })
 }
 
 async function restoreFrom({ from, to }: RestoreFlags, command: Command): Promise<Place> {

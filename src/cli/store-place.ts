@@ -3,16 +3,16 @@ import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { PlaceOptions, StorePlace } from '../backup/backup.ts'
 import type { EncryptionChoice } from '../encryption/encryption.ts'
-import { outputOption } from './output-option.ts'
+import { outputOption } from './output.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
 export interface StoreFlags extends EtcdFlags {
   readonly storage: NamedStorage
   readonly dataDir: string
-  readonly output: string
 }
 
-export function addStoreOptions(command: Command): Command {
+/** `further`: forms of the answer beside text, json and yaml. */
+export function addStoreOptions(command: Command, further: readonly ('wide' | 'name')[] = []): Command {
   command
     .option('--data-dir <dir>', 'the data directory of a SQLite store', '.borough')
     .addOption(
@@ -20,7 +20,7 @@ export function addStoreOptions(command: Command): Command {
         .argParser(parseStorage)
         .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
     )
-  return addEtcdOptions(command, { prefix: true }).addOption(outputOption('the result'))
+  return addEtcdOptions(command, { prefix: true }).addOption(outputOption('the result', further))
 }
 
 /** `choice`: for copies, which hold keys that are encrypted where they go. */

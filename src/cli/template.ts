@@ -2,19 +2,15 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Client } from '../client/client.ts'
 import type { KubeObject } from '../kube/types.ts'
-import { parseDuration } from './duration.ts'
-import { outputOption } from './output-option.ts'
+import { durationOption, minuteMs } from './duration.ts'
+import { outputOption, printAnswer } from './output.ts'
+import { progressOf, withQuietFlag } from './progress-line.ts'
 import { readDocuments } from './read-documents.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 
 interface PlanFlags extends RemoteFlags {
   readonly filename: readonly string[]
   readonly delete: readonly string[]
-  readonly output: 'text' | 'json'
-}
-
-interface DescribeFlags extends RemoteFlags {
-  readonly output: 'text' | 'json'
 }
 
 interface RollbackFlags extends RemoteFlags {
@@ -22,28 +18,27 @@ interface RollbackFlags extends RemoteFlags {
   readonly wait: boolean
   readonly timeout: number
   readonly dryRun: boolean
-  readonly output: 'text' | 'json'
 }
 
 /** What a plan says to a script. 1 is a fault: there is no plan. */
 const exitCodes = { nothing: 0, changes: 2 } as const
 /** Two requests per object, and there may be thousands of namespaces. */
-const planPatienceMs = 30 * 60_000
-const defaultWaitMs = 10 * 60_000
+const planPatienceMs = 30 * minuteMs
+const defaultWaitMs = 10 * minuteMs
 
 export function addTemplateCommand(program: Command): void {
   const template = program
     .command('template')
     .description('what templates ask and give, what they would do, and what they said before')
   addDescribeCommand(template)
+  const plan = template.command('plan')
   withRemoteFlags(
-    template
-      .command('plan')
+    withQuietFlag(plan)
       .description('say what namespace templates would do to the namespaces that exist, and do nothing')
       .option('-f, --filename <files...>', 'NamespaceTemplates in YAML or JSON; - is standard input', [])
       .option('--delete <templates...>', 'names of templates whose deletion is planned', []),
   )
-    .addOption(outputOption('it'))
+    .addOption(outputOption('it', ['wide', 'name']))
     .addHelpText(
       'after',
       `
@@ -55,9 +50,10 @@ Exit codes: 0 nothing would change, 2 something would, 1 there is no plan (the t
 Examples:
   borough template plan -f default.yaml
   borough template plan --delete default
+  borough template plan -f default.yaml -o name      # the namespaces that would change
   kubectl get nstpl default -o json | jq '.spec.templates=[]' | borough template plan -f - -o json`,
     )
-    .action(async (flags: PlanFlags) => {
+    .action(async (flags: PlanFlags, command: Command) => {
       const { systemClock } = await import('../base/clock.ts')
       const { planTemplates } = await import('../apis/templates/plan.ts')
       const { isChange, planText } = await import('./plan-text.ts')
@@ -68,14 +64,21 @@ Examples:
       if (templates.length === 0 && flags.delete.length === 0) throw new Error('name templates by -f or by --delete')
       const { client } = await openFlags(flags, 'template-plan')
       const signal = AbortSignal.timeout(planPatienceMs)
-      const plans = await planTemplates({ client, clock: systemClock, signal }, templates, flags.delete)
-      process.stdout.write(
-        flags.output === 'json' ? `${JSON.stringify(plans, null, 2)}\n` : plans.map(planText).join('\n'),
-      )
-      process.exitCode = plans.some((p) => isChange(p.namespaces)) ? exitCodes.changes : exitCodes.nothing
+      using progress = progressOf(command)
+      const deps = { client, clock: systemClock, signal, report: progress.report }
+      const plans = await planTemplates(deps, templates, flags.delete)
+      progress[Symbol.dispose]()
+      const changing = plans.flatMap((p) => p.namespaces.filter((n) => isChange([n])))
+      await printAnswer(command, {
+        value: plans,
+        text: (paint, isWide) => plans.map((p) => planText(p, paint, isWide)).join('\n'),
+        names: [...new Set(changing.map(({ namespace }) => `namespace/${namespace}`))],
+      })
+      process.exitCode = changing.length > 0 ? exitCodes.changes : exitCodes.nothing
     })
 
   addRollbackCommand(template)
+  addWaitCommand(template)
 }
 
 function addRollbackCommand(template: Command): void {
@@ -87,9 +90,9 @@ function addRollbackCommand(template: Command): void {
       .option('--to-generation <n>', 'which; default: the one before the present one', parseGeneration)
       .option('--dry-run', 'say what would be done', false)
       .option('--wait', 'until all namespaces have it, and tell how far it is on standard error', false)
-      .option('--timeout <duration>', 'how long to wait', parseDuration, defaultWaitMs),
+      .addOption(durationOption('--timeout <duration>', 'how long to wait', defaultWaitMs)),
   )
-    .addOption(outputOption('it'))
+    .addOption(outputOption('it', ['name']))
     .addHelpText(
       'after',
       `
@@ -104,21 +107,49 @@ Examples:
   borough template rollback default --to-generation 7 --dry-run
   borough template rollback default --wait --timeout 30m`,
     )
-    .action(async (name: string, flags: RollbackFlags) => {
+    .action(async (name: string, flags: RollbackFlags, command: Command) => {
       const { rollbackTemplate } = await import('../apis/templates/rollback.ts')
       const { client } = await openFlags(flags, 'template-rollback')
       const { toGeneration, dryRun } = flags
       const request = { name, dryRun, ...(toGeneration === undefined ? {} : { generation: toGeneration }) }
       const done = await rollbackTemplate(client, request, AbortSignal.timeout(patienceMs))
-      if (flags.output === 'json') process.stdout.write(`${JSON.stringify({ name, dryRun, ...done }, null, 2)}\n`)
-      else {
-        const verb = dryRun ? 'would be' : 'is'
-        process.stdout.write(`${name} ${verb} back at generation ${done.to}, as generation ${done.generation}\n`)
-      }
+      const verb = dryRun ? 'would be' : 'is'
+      await printAnswer(command, {
+        value: { name, dryRun, ...done },
+        text: () => `${name} ${verb} back at generation ${done.to}, as generation ${done.generation}\n`,
+        names: [nameOf(name)],
+      })
       if (flags.wait && !dryRun) {
         const isComplete = await waitForRollout(client, name, done.generation, flags.timeout)
         process.exitCode = isComplete ? exitCodes.nothing : exitCodes.changes
       }
+    })
+}
+
+function addWaitCommand(template: Command): void {
+  withRemoteFlags(
+    template
+      .command('wait')
+      .description('wait until all namespaces have what a template says now')
+      .argument('<template>')
+      .addOption(durationOption('--timeout <duration>', 'how long to wait', defaultWaitMs)),
+  )
+    .addHelpText(
+      'after',
+      `
+How far it is stands on standard error.
+Exit codes: 0 all namespaces have it; 2 it did not reach all of them: it stopped, another change came, or the time was
+up; 1 it could not be found out.
+
+Examples:
+  kubectl apply -f default.yaml && borough template wait default --timeout 30m`,
+    )
+    .action(async (name: string, flags: RemoteFlags & { readonly timeout: number }) => {
+      const { templateResource } = await import('../apis/templates/types.ts')
+      const { client } = await openFlags(flags, 'template-wait')
+      const { metadata } = await client.get(templateResource, { name }, { signal: AbortSignal.timeout(patienceMs) })
+      const isComplete = await waitForRollout(client, name, metadata.generation ?? 0, flags.timeout)
+      process.exitCode = isComplete ? exitCodes.nothing : exitCodes.changes
     })
 }
 
@@ -148,7 +179,7 @@ function addDescribeCommand(template: Command): void {
       .description('say what a template asks of the author of a namespace, and what it gives')
       .argument('<template>'),
   )
-    .addOption(outputOption('it'))
+    .addOption(outputOption('it', ['name']))
     .addHelpText(
       'after',
       `
@@ -158,16 +189,20 @@ give, and what it is given.
 Examples:
   borough template describe team`,
     )
-    .action(async (name: string, flags: DescribeFlags) => {
+    .action(async (name: string, flags: RemoteFlags, command: Command) => {
       const { describeTemplate } = await import('../apis/templates/describe.ts')
       const { descriptionText } = await import('./description-text.ts')
       const { client } = await openFlags(flags, 'template-describe')
       const description = await describeTemplate(client, name, AbortSignal.timeout(patienceMs))
-      process.stdout.write(
-        flags.output === 'json' ? `${JSON.stringify(description, null, 2)}\n` : descriptionText(description),
-      )
+      await printAnswer(command, {
+        value: description,
+        text: (paint) => descriptionText(description, paint),
+        names: [nameOf(name)],
+      })
     })
 }
+
+const nameOf = (template: string): string => `namespacetemplate.policy.borough.dev/${template}`
 
 function parseGeneration(value: string): number {
   if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1.')

@@ -2,7 +2,8 @@
 import { join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { KubeObject } from '../kube/types.ts'
-import { parseDuration } from './duration.ts'
+import { durationOption, hourMs, validityBounds } from './duration.ts'
+import { outputOption, printAnswer } from './output.ts'
 
 interface TokenFlags {
   readonly serviceaccount: { readonly namespace: string; readonly name: string }
@@ -14,7 +15,6 @@ interface TokenFlags {
 
 /** Long enough to ask once. */
 const certificateMs = 5 * 60_000
-const hourMs = 3_600_000
 
 export function addTokenCommand(program: Command): void {
   program
@@ -23,10 +23,13 @@ export function addTokenCommand(program: Command): void {
     .command('create')
     .description('print a fresh token of a service account')
     .requiredOption('--serviceaccount <ns/name>', 'whose token', parseAccount)
-    .option('--duration <time>', 'how long it is good: 10m or more; 24h, 30d', parseDuration, hourMs)
+    .addOption(
+      durationOption('--duration <duration>', 'how long it is good: 10m or more; 24h, 30d', hourMs, validityBounds),
+    )
     .option('--audience <names...>', 'whom it is for; default: this server', [])
     .option('--server <url>', 'where the server is; default: where the one on the data directory listens')
     .option('--data-dir <dir>', "the server's data directory", '.borough')
+    .addOption(outputOption('the token: alone, or as the TokenRequest with its end'))
     .addHelpText(
       'after',
       `
@@ -37,7 +40,7 @@ Examples:
   borough token create --serviceaccount my-namespace/default
   kubectl --token "$(borough token create --serviceaccount ci/builder --duration 12h)" get pods -n ci`,
     )
-    .action(async (flags: TokenFlags) => {
+    .action(async (flags: TokenFlags, command: Command) => {
       const { systemClock } = await import('../base/clock.ts')
       const { findEndpoint } = await import('../datadir/data-dir.ts')
       const { directoryPkiStore, openCertificateAuthority } = await import('../pki/pki.ts')
@@ -69,7 +72,8 @@ Examples:
         },
         { subresource: 'token' },
       )
-      process.stdout.write(`${tokenOf(answer)}\n`)
+      const token = tokenOf(answer)
+      await printAnswer(command, { value: answer, text: () => `${token}\n` })
     })
 }
 

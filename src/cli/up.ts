@@ -13,7 +13,7 @@ import {
 import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { addBackupOptions, type BackupFlags, backupOf } from './backup-flags.ts'
-import { parseDurationMs } from './duration.ts'
+import { durationOption, minuteMs, parseDuration, timerOrNone } from './duration.ts'
 import { addElectionOptions, type ElectionFlags, leaseTimingOf } from './election-flags.ts'
 import { addEncryptionOptions, encryptionOf, type ServedEncryptionFlags } from './encryption-flags.ts'
 import {
@@ -26,7 +26,7 @@ import {
 } from './identity-flags.ts'
 import { parseListenAddress } from './listen-address.ts'
 import { addLoadOptions, type LoadFlags, loadOf } from './load-flags.ts'
-import { outputOption } from './output-option.ts'
+import { readyLineOption } from './output.ts'
 import { logLevelOption } from './process-log.ts'
 import { addSettings } from './settings.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
@@ -44,6 +44,7 @@ interface UpFlags
   readonly storage: NamedStorage
   readonly acceptLoss?: true
   readonly maxStoreSize?: number
+  readonly scrubEvery: number
   readonly workers: number
   readonly kubeconfig?: string
   readonly tlsSan: readonly string[]
@@ -60,7 +61,7 @@ interface UpFlags
   readonly listOwnNamespaces: boolean
   readonly featureGates: Config['featureGates']
   readonly namespaceInitializationTimeout: number
-  readonly historyMinutes: number
+  readonly historyAge: number
   readonly historyMib: number
   readonly serviceAddress: Config['serviceAddresses']
   readonly serviceClusterIpRange: Config['serviceRanges']
@@ -69,6 +70,7 @@ interface UpFlags
   readonly manifestUrl?: string
   readonly clusterId?: string
   readonly enableAdmissionPlugins: Config['extraAdmission']
+  readonly admissionControlConfigFile?: string
   readonly logLevel: string
   readonly output: string
 }
@@ -87,7 +89,7 @@ export function addUpCommand(program: Command, onReady: () => void): Command {
   addServiceOptions(command)
   addAdmissionOptions(command)
   addManifestOptions(command)
-  command.addOption(logLevelOption()).addOption(outputOption('the ready line'))
+  command.addOption(logLevelOption()).addOption(readyLineOption())
   addSettings(command)
   return command.addHelpText('after', examples).action(async (flags: UpFlags, command: Command) => {
     checkFlags(flags, command)
@@ -131,6 +133,11 @@ function addServingOptions(command: Command): void {
   addBackupOptions(addEncryptionOptions(command))
     .option('--accept-loss', 'serve a store from which acknowledged writes are missing, without them')
     .option('--max-store-size <size>', 'of a SQLite store, like 8Gi; beyond it only deletes are taken', parseStoreSize)
+    .addOption(
+      new Option('--scrub-every <duration>', 'how often everything stored is read and checked: 12h, 7d; or never')
+        .argParser((text) => (text === 'never' ? 0 : parseDuration(text)))
+        .default(defaultConfig.scrubEveryMs, '24h'),
+    )
     .option(
       '--tls-san <names...>',
       'further names or addresses of the serving certificate: of a load balancer, say',
@@ -169,19 +176,19 @@ function addNamespaceOptions(command: Command): void {
     )
     .option('--no-population', 'no templates here: neither the kind nor its controller (somebody else may bring both)')
     .addOption(
-      new Option(
+      durationOption(
         '--namespace-initialization-timeout <duration>',
         'how long a create of a namespace waits for its initializers',
-      )
-        .argParser(parseDurationMs)
-        .default(defaultConfig.initializationTimeoutMs, '30s'),
+        defaultConfig.initializationTimeoutMs,
+        timerOrNone,
+      ),
     )
     .addOption(
       new Option('--feature-gates <gates>', 'what is on or off: NamespaceInitializers=false')
         .argParser(parseFeatureGates)
         .default(defaultConfig.featureGates, 'NamespaceInitializers=true'),
     )
-    .option('--history-minutes <n>', 'how far back watches can resume', parsePositive, 5)
+    .addOption(durationOption('--history-age <duration>', 'how far back watches can resume', 5 * minuteMs))
     .option('--history-mib <n>', 'how much of the past is kept at most', parsePositive, 256)
 }
 
@@ -208,11 +215,16 @@ function addServiceOptions(command: Command): void {
 }
 
 function addAdmissionOptions(command: Command): void {
-  command.addOption(
-    new Option('--enable-admission-plugins <names...>', 'plugins that are off by default')
-      .choices(extraAdmission)
-      .default([], 'none'),
-  )
+  command
+    .addOption(
+      new Option('--enable-admission-plugins <names...>', 'plugins that are off by default')
+        .choices(extraAdmission)
+        .default([], 'none'),
+    )
+    .option(
+      '--admission-control-config-file <file>',
+      'an AdmissionConfiguration: of PodSecurity, ResourceQuota, and credentials for admission webhooks',
+    )
 }
 
 function addManifestOptions(command: Command): void {
@@ -229,10 +241,11 @@ function configOf(flags: UpFlags, command: Command): Config {
     storage: storageChoice(flags.storage, flags, command),
     ...(flags.acceptLoss ? { acceptLoss: true } : {}),
     ...(flags.maxStoreSize === undefined ? {} : { maxStoreBytes: flags.maxStoreSize }),
+    scrubEveryMs: flags.scrubEvery,
     listen: flags.listen,
     extraNames: flags.tlsSan,
     ...tlsFilesOf(flags, command),
-    history: { ageMs: flags.historyMinutes * 60_000, bytes: flags.historyMib * 1024 * 1024 },
+    history: { ageMs: flags.historyAge, bytes: flags.historyMib * 1024 * 1024 },
     ...(flags.kubeconfig === undefined ? {} : { kubeconfigPath: resolve(flags.kubeconfig) }),
     ...(flags.tokenFile === undefined ? {} : { tokenFile: resolve(flags.tokenFile) }),
     anonymous: flags.anonymousAuth,
@@ -253,6 +266,9 @@ function configOf(flags: UpFlags, command: Command): Config {
     serviceNodePorts: flags.serviceNodePortRange,
     ...manifestsOf(flags),
     extraAdmission: flags.enableAdmissionPlugins,
+    ...(flags.admissionControlConfigFile === undefined
+      ? {}
+      : { admissionConfigFile: resolve(flags.admissionControlConfigFile) }),
   }
 }
 

@@ -1,6 +1,6 @@
 /** `borough why-denied`: why a user may not do something, and what would allow it. */
 import type { Command } from 'commander'
-import { outputOption } from './output-option.ts'
+import { outputOption, printAnswer } from './output.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 
 interface WhyDeniedFlags extends RemoteFlags {
@@ -8,7 +8,6 @@ interface WhyDeniedFlags extends RemoteFlags {
   readonly allNamespaces: boolean
   readonly user?: string
   readonly group: readonly string[]
-  readonly output: 'text' | 'json'
 }
 
 /** What it says to a script. 1 is a fault: not found out. */
@@ -26,7 +25,7 @@ export function addWhyDeniedCommand(program: Command): void {
     .option('-A, --all-namespaces', 'in all namespaces', false)
     .option('--user <name>', 'about whom; default: yourself')
     .option('--group <name>', 'a group of that user; repeatable', (name: string, all: string[]) => [...all, name], [])
-    .addOption(outputOption('it'))
+    .addOption(outputOption('it', ['wide', 'name']))
     .addHelpText(
       'after',
       `
@@ -37,6 +36,7 @@ Exit codes: 0 it is allowed, 2 it is not, 1 it could not be found out.
 Examples:
   borough why-denied create deployments.apps -n team-a
   borough why-denied get secrets db -n team-a --user dev1 --group devs
+  borough why-denied get secrets -n team-a -o name      # the roles that would allow it
   borough why-denied get /metrics --user system:serviceaccount:monitoring:prometheus`,
     )
     .action(async (verb: string, target: string, name: string | undefined, flags: WhyDeniedFlags) => {
@@ -48,7 +48,14 @@ Examples:
       const namespace = flags.allNamespaces ? '' : (flags.namespace ?? usual ?? 'default')
       const question = { verb, target, name: name ?? '', namespace, subject }
       const answer = await whyDenied(client, question, AbortSignal.timeout(patienceMs))
-      process.stdout.write(flags.output === 'json' ? `${JSON.stringify(answer, null, 2)}\n` : refusalText(answer))
+      await printAnswer(command, {
+        value: answer,
+        text: (paint, isWide) => refusalText(answer, paint, isWide),
+        names:
+          answer.explanation?.roles.map(
+            (role) => `${role.kind.toLowerCase()}.rbac.authorization.k8s.io/${role.name}`,
+          ) ?? [],
+      })
       process.exitCode = answer.allowed ? exitCodes.allowed : exitCodes.denied
     })
 }

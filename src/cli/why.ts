@@ -1,11 +1,10 @@
 /** `borough why`: what keeps a namespace from being ready, or gone. */
 import type { Command } from 'commander'
-import { outputOption } from './output-option.ts'
+import { outputOption, printAnswer } from './output.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
+import { awaitNamespace, type WaitFlags, withWaitFlags } from './wait-flags.ts'
 
-interface WhyFlags extends RemoteFlags {
-  readonly output: 'text' | 'json'
-}
+type WhyFlags = RemoteFlags & WaitFlags
 
 /** What it says to a script. 1 is a fault: not found out. */
 const exitCodes = { nothing: 0, held: 2, notThere: 3 } as const
@@ -15,8 +14,8 @@ export function addWhyCommand(program: Command): void {
     .command('why')
     .description('say why a namespace is not ready or not gone, who must act, and what helps')
     .argument('<namespace>')
-  withRemoteFlags(command)
-    .addOption(outputOption('it'))
+  withWaitFlags(withRemoteFlags(command), 'first until it is ready or gone, or the time is up')
+    .addOption(outputOption('it', ['wide', 'name']))
     .addHelpText(
       'after',
       `
@@ -27,6 +26,8 @@ such namespace, 1 it could not be found out.
 
 Examples:
   borough why team-a
+  borough why team-a --wait --timeout 2m
+  borough why team-a -o name      # what is left in it
   borough why team-a -o json | jq -r '.obstacles[].helps[].command'`,
     )
     .action(async (name: string, flags: WhyFlags) => {
@@ -35,18 +36,21 @@ Examples:
       const { isNotFound } = await import('../kube/status-error.ts')
       const { explanationText } = await import('./explanation-text.ts')
       const { client } = await openFlags(flags, 'why')
+      if (flags.wait) await awaitNamespace(client, name, flags.timeout)
       try {
         const explanation = await explainNamespace(client, name, systemClock, AbortSignal.timeout(patienceMs))
-        process.stdout.write(
-          flags.output === 'json'
-            ? `${JSON.stringify(explanation, null, 2)}\n`
-            : explanationText(explanation, systemClock.now()),
-        )
+        await printAnswer(command, {
+          value: explanation,
+          text: (paint, isWide) => explanationText(explanation, systemClock.now(), paint, isWide),
+          names: explanation.left?.objects.map((object) => `${object.resource}/${object.name}`) ?? [],
+        })
         process.exitCode = explanation.held ? exitCodes.held : exitCodes.nothing
       } catch (error) {
         if (!isNotFound(error)) throw error
-        if (flags.output === 'json') process.stdout.write(`${JSON.stringify({ namespace: name, state: 'NotFound' })}\n`)
-        else process.stdout.write(`There is no namespace ${name}.\n`)
+        await printAnswer(command, {
+          value: { namespace: name, state: 'NotFound' },
+          text: () => `There is no namespace ${name}.\n`,
+        })
         process.exitCode = exitCodes.notThere
       }
     })

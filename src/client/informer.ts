@@ -10,6 +10,7 @@
  */
 import { Backoff } from '../base/backoff.ts'
 import { type Clock, sleep } from '../base/clock.ts'
+import { Turns } from '../base/turns.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import { isExpired } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -122,7 +123,11 @@ export class Informer {
 
     const before = this.#objects
     this.#objects = seen
+    // Nothing comes between: the watch begins when all of it was told.
+    const slice = new Turns().slice()
     for (const [key, object] of seen) {
+      const pause = slice.pause()
+      if (pause) await pause
       const old = before.get(key)
       if (old?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#options.onChange?.(object, old)
     }

@@ -38,6 +38,9 @@ export interface Remote {
   readonly server: string
   /** Of the context, where it names one. */
   readonly namespace: string | undefined
+  /** PEM, of the kubeconfig; undefined where it has none, or its file can't be read. */
+  readonly clientCertificate?: string | undefined
+  readonly authority?: string | undefined
   /** Of all contexts of the same server and user: what the file knows of where its user is at home. */
   readonly namespaces: readonly string[]
 }
@@ -80,8 +83,15 @@ export function openRemote(options: RemoteOptions): Remote {
     transport,
     server: cluster.server,
     namespace: current?.namespace,
+    clientCertificate: pemOf(config.getCurrentUser()?.certData, config.getCurrentUser()?.certFile),
+    authority: pemOf(cluster.caData, cluster.caFile),
     namespaces: [...new Set(alike.flatMap((c) => c.namespace ?? []))].sort(),
   }
+}
+
+function pemOf(data: string | undefined, file: string | undefined): string | undefined {
+  if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
+  return file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
 async function credentialsOf(config: KubeConfig, tokenFile: string | undefined): Promise<RequestCredentials> {

@@ -42,9 +42,18 @@ export interface WebhookClientOptions {
   readonly resolve: ResolveService
 }
 
+/** Who the server is to a webhook. */
+export interface WebhookCredentials {
+  readonly headers?: Readonly<Record<string, string>>
+  /** PEM */
+  readonly cert?: string
+  readonly key?: string
+}
+
 export interface WebhookCall {
   readonly address: WebhookAddress
   readonly body: string
+  readonly credentials?: WebhookCredentials | undefined
   /** Told to the webhook as `?timeout=`, in whole seconds, and kept here. */
   readonly timeoutMs: number
   /** Of the caller that waits for the answer. */
@@ -120,8 +129,9 @@ export class WebhookClient implements Disposable {
     return attempt(true)
   }
 
-  #requestOptions({ address, body }: WebhookCall, shown: string): RequestOptions {
+  #requestOptions({ address, body, credentials = {} }: WebhookCall, shown: string): RequestOptions {
     const { service, caBundle } = address
+    const { headers, cert, key } = credentials
     const url = new URL(shown)
     const endpoint = service && this.#options.resolve(service.namespace, service.name, service.port ?? defaultPort)
     const { hostname } = url
@@ -134,6 +144,8 @@ export class WebhookClient implements Disposable {
       path: `${url.pathname}${url.search}`,
       // An IP address is no server name, but it is checked against the certificate all the same.
       servername: isIP(host) === 0 ? host : '',
+      // A connection is kept for those with the same certificate alone.
+      ...(cert === undefined || key === undefined ? {} : { cert, key }),
       ...(caBundle ? { ca: Buffer.from(caBundle, 'base64') } : {}),
       // As Go: what a bundle holds is trusted, be it an intermediate or the webhook's own certificate (envtest).
       allowPartialTrustChain: true,
@@ -143,6 +155,7 @@ export class WebhookClient implements Disposable {
         'content-length': Buffer.byteLength(body),
         accept: 'application/json, */*',
         'user-agent': this.#options.userAgent,
+        ...headers,
       },
     }
   }

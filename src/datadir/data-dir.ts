@@ -8,6 +8,7 @@
  *   replica-id       who it is among the servers of one store
  *   lock             held while a server runs; the kernel lets go of it however the process ends
  */
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -61,6 +62,29 @@ export async function findEndpoint(path: string): Promise<Endpoint | undefined> 
   }
 }
 
+/** Whether a server runs on a directory; looks without taking or making anything. */
+export async function dataDirLock(
+  path: string,
+): Promise<{ readonly state: 'held' | 'free'; readonly endpoint: Endpoint | undefined }> {
+  const endpoint = await findEndpoint(path)
+  return { state: isLocked(join(path, 'lock')) ? 'held' : 'free', endpoint }
+}
+
+function isLocked(file: string): boolean {
+  if (!existsSync(file)) return false
+  try {
+    using database = new DatabaseSync(file, { readOnly: true })
+    // The first thing that reads the file.
+    database.prepare('SELECT count(*) FROM sqlite_schema').get()
+    return false
+  } catch (error) {
+    if (isBusy(error)) return true
+    throw error
+  }
+}
+
+const isBusy = (error: unknown): boolean => error instanceof Error && /locked|busy/i.test(error.message)
+
 /** SQLite's file lock is the one lock Node has that dies with its process. */
 async function takeLock(path: string): Promise<DatabaseSync> {
   const file = join(path, 'lock')
@@ -73,7 +97,7 @@ async function takeLock(path: string): Promise<DatabaseSync> {
     return database
   } catch (cause) {
     database?.close()
-    if (/locked|busy/i.test(cause instanceof Error ? cause.message : '')) {
+    if (isBusy(cause)) {
       const holder = await findEndpoint(path)
       const who = holder === undefined ? '' : ` (process ${holder.pid}, ${holder.url})`
       throw new DataDirBusyError(`${path} is in use by another borough${who}: stop it, or choose another --data-dir`, {

@@ -2,6 +2,7 @@
  * Writes anew what the first provider would write in another way now. It may be stopped at any moment and begun again:
  * what is done shows in the values themselves. Other writers may be at work; what they write meanwhile is theirs.
  */
+import type { ReportProgress } from '../base/progress.ts'
 import { damageOf } from '../storage/damaged-value.ts'
 import { type Entry, prefixSpan, type Storage, type Write } from '../storage/storage.ts'
 import { unmarkEncrypted } from './encrypted-marker.ts'
@@ -29,18 +30,26 @@ const maxBytes = 512 * 1024
 /** Lines that are told. */
 const maxUnreadable = 1000
 
-/** `storage`: below encryption. */
+/** `storage`: below encryption. `total`: entries, where that is known. */
 export async function reencrypt(
   storage: Storage,
   encryption: Sealing,
-  progress: (entries: number, rewritten: number) => void,
+  report: ReportProgress,
+  total?: number,
 ): Promise<Reencryption> {
   const run = new Run(storage, encryption)
   for (let { start } = everything; ; ) {
     const page = await storage.range({ start, end: everything.end }, { limit: pageLength })
     for (const entry of page.entries) await run.take(entry)
     await run.flush()
-    progress(run.entries, run.rewritten)
+    const note = `${run.rewritten} written anew`
+    report({
+      doing: 'reencrypting',
+      done: run.entries,
+      unit: 'entries',
+      note,
+      ...(total === undefined ? {} : { total }),
+    })
     const last = page.entries.at(-1)
     if (!page.more || last === undefined) break
     start = `${last.key}\0`

@@ -5,6 +5,7 @@
 import { parseObjectKey } from '../kube/object-key.ts'
 import { type StoredResource, storedResource } from '../kube/stored-group.ts'
 import { beginsWith, isEncrypted } from '../storage/encrypted-mark.ts'
+import { scrubKey } from '../storage/scrubber.ts'
 import { type EncryptionEntry, parseGroupResource } from './configuration.ts'
 import { EncryptionError, identityProvider, noProvider, type Provider } from './provider.ts'
 
@@ -13,7 +14,7 @@ const secrets: StoredResource = { group: '', resource: 'secrets' }
 const ownObjects = 'borough'
 
 /** What must be readable without any key. */
-const neverEncrypted = ['/borough/encryption/', '/borough/unfinished-copy']
+const neverEncrypted = ['/borough/encryption/', '/borough/unfinished-copy', scrubKey]
 
 const onlyIdentity: readonly Provider[] = [identityProvider]
 

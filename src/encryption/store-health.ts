@@ -2,15 +2,19 @@
 
 import type { FeatureParts, ReadFamily } from '../feature/feature.ts'
 import type { HealthCheck } from '../http/health.ts'
+import type { ScrubReport } from '../storage/scrubber.ts'
 import type { Storage, StoreCondition } from '../storage/storage.ts'
+import type { StoreReporter } from '../storage/store-report.ts'
 import type { Encryption } from './encryption.ts'
 import { encryptionOf } from './server-storage.ts'
 
-/** Part of the server as features are. */
-export const storeParts = (storage: Storage): FeatureParts => ({
+/** Part of the server as features are. What another process holds is told by that one. */
+export const storeParts = (storage: Storage, reporter: StoreReporter): FeatureParts => ({
   metrics({ families }) {
+    if (!reporter.isOwn) return
     families(() => encryptionFamilies(encryptionOf(storage)))
-    families(() => roomFamilies(storage.condition?.()))
+    families(() => roomFamilies(reporter.now().condition))
+    families(() => scrubFamilies(reporter.now().scrub))
   },
 })
 
@@ -23,6 +27,20 @@ function roomFamilies(condition: StoreCondition | undefined): readonly ReadFamil
     gauge('borough_storage_writes_limited', '1 where the store is full or can not be written.', limited),
     gauge('borough_storage_used_bytes', 'The store and its log.', condition?.usedBytes),
     gauge('borough_storage_free_bytes', 'Until the disk or the largest size is reached.', condition?.freeBytes),
+  ]
+}
+
+function scrubFamilies(scrub: ScrubReport | undefined): readonly ReadFamily[] {
+  const family = (type: 'counter' | 'gauge', name: string, help: string, value: number | undefined): ReadFamily => {
+    return { type, name, help, samples: value === undefined ? [] : [{ labels: {}, value }] }
+  }
+  const completed = scrub?.completedMs === undefined ? undefined : scrub.completedMs / 1000
+  return [
+    family('counter', 'borough_storage_scrubbed_values_total', 'Stored values that the scrub has read.', scrub?.values),
+    family('counter', 'borough_storage_scrubbed_bytes_total', 'Bytes of these values.', scrub?.bytes),
+    family('counter', 'borough_storage_scrubs_total', 'How often the scrub came to the end.', scrub?.passes),
+    family('gauge', 'borough_storage_scrub_findings', 'What is not as it was written.', scrub?.findings.length),
+    family('gauge', 'borough_storage_scrub_last_timestamp_seconds', 'When the scrub last came to the end.', completed),
   ]
 }
 
@@ -65,8 +83,18 @@ function checkKms(encryption: Encryption): void {
   if (problem !== undefined) throw new Error(problem)
 }
 
-/** Reads go on, so it never fails: what limits writes, or soon will, is a warning. */
-export const roomChecks = (storage: Storage): readonly HealthCheck[] =>
-  storage.condition === undefined
-    ? []
-    : [{ name: 'storage-room', check() {}, warnings: () => storage.condition?.()?.warnings ?? [] }]
+/** Reads go on, so they never fail: what limits writes, or soon will, and what is damaged are warnings. */
+export function storeChecks(reporter: StoreReporter): readonly HealthCheck[] {
+  const { condition, scrub } = reporter.now()
+  const isElsewhere = !reporter.isOwn
+  const room = { name: 'storage-room', check() {}, warnings: () => reporter.now().condition?.warnings ?? [] }
+  const scrubbed = {
+    name: 'storage-scrub',
+    check: () => reporter.refresh(),
+    warnings: () => reporter.now().scrub?.findings ?? [],
+  }
+  return [
+    ...(isElsewhere || condition !== undefined ? [room] : []),
+    ...(isElsewhere || scrub !== undefined ? [scrubbed] : []),
+  ]
+}

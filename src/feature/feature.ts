@@ -15,6 +15,7 @@ import type { Log } from '../base/log.ts'
 import type { Resumable } from '../base/resumable.ts'
 import type { Catalog, TypeDeclaration } from '../catalog/catalog.ts'
 import type { Strategy } from '../catalog/strategy.ts'
+import type { Evaluator } from '../cel/evaluator.ts'
 import type { Client } from '../client/client.ts'
 import type { WebhookClient } from '../client/webhook-client.ts'
 import type { ControllerSpec } from '../controller/controller.ts'
@@ -83,6 +84,8 @@ export interface FeatureContext {
   readonly writeRecords: Registry['writeRecords']
   readonly authorizer: Authorizer
   readonly webhookClient: WebhookClient
+  /** Of expressions that clients write. */
+  readonly evaluator: Evaluator
   readonly diagnostics: Diagnostics
   /** True while the controllers run in this process. */
   isLeading(): boolean

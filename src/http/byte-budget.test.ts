@@ -86,6 +86,59 @@ describe('what a flow takes', () => {
   })
 })
 
+describe('when all is taken', () => {
+  /** Flows that hold so many MiB in each of their requests; what is ended, in order. */
+  function world(held: Readonly<Record<string, readonly number[]>>, busy: readonly string[] = []) {
+    const { budget, refused } = budgetOf(12 * mib, 12 * mib)
+    const ended: string[] = []
+    for (const [flow, requests] of Object.entries(held)) {
+      for (const size of requests) {
+        const name = `${flow} ${size}`
+        budget.open(flow, { isIdle: !busy.includes(name), shed: () => void ended.push(name) }).charge(size * mib)
+      }
+    }
+    return { budget, refused, ended }
+  }
+
+  test('the largest flow gives way to one that has less, its largest request first; others are not touched', () => {
+    const { budget, refused, ended } = world({ ann: [2], eve: [1, 3, 2], bob: [2, 2] })
+    budget.open('dan').charge(2 * mib)
+    expect([ended, refused]).toEqual([['eve 3'], []])
+    expect(['ann', 'eve', 'bob', 'dan'].map((flow) => budget.takenBytesOf(flow) / mib)).toEqual([2, 3, 4, 2])
+    // By now bob has most.
+    budget.open('dan').charge(mib)
+    budget.open('dan').charge(mib / 2)
+    expect(ended).toEqual(['eve 3', 'bob 2'])
+  })
+
+  test('requests that are worked on are spared as long as others wait for their client', () => {
+    const { budget, ended } = world({ eve: [7, 2, 3] }, ['eve 7'])
+    budget.open('dan').charge(4 * mib)
+    expect(ended).toEqual(['eve 3', 'eve 2'])
+  })
+
+  test('a flow that would have more than any other is refused itself', async () => {
+    const { budget, refused, ended } = world({ ann: [4], eve: [8] })
+    expect(budget.open('ann').tryCharge(5 * mib)).toBe(false)
+    expect([ended, refused]).toEqual([[], [['memory', 'ann']]])
+  })
+
+  test('what is done for a client that has left is not counted', () => {
+    const { budget } = world({})
+    const account = budget.open('ann')
+    account.close()
+    account.charge(mib)
+    account.settle(10, [new ArrayBuffer(mib)])
+    expect(budget.takenBytes).toBe(0)
+  })
+
+  test('and the heap is nearly full, the largest flow keeps a quarter of a share', () => {
+    const { budget, ended } = world({ ann: [2], eve: [1, 3, 2, 2] })
+    budget.shedLargest()
+    expect(ended).toEqual(['eve 3', 'eve 2'])
+  })
+})
+
 test('whatever accounts do, nothing is taken when all are closed, and what is charged stays below the whole', () => {
   const buffers = Array.from({ length: 3 }, (_, i) => new ArrayBuffer(100 * (i + 1)))
   const flows = fc.constantFrom('a', 'b', 'c')

@@ -7,8 +7,10 @@
  *             a hundred clients that list the same objects are sent the same bytes
  *
  * One request may go beyond the share of its flow while the others of the flow have taken less than a quarter of it, so
- * that a list that is larger than a share can be had. Nothing goes beyond the whole.
+ * that a list that is larger than a share can be had. Nothing goes beyond the whole: a request that does not fit into
+ * what is left takes it from the flow that has most, if that flow has more than the request's would have then.
  */
+import { Link, LinkedList } from '../base/linked-list.ts'
 import { StatusError, tooManyRequests } from '../kube/status-error.ts'
 import type { RequestAccount } from './api.ts'
 
@@ -19,6 +21,14 @@ export interface BudgetLimits {
 
 /** Why something was refused: the flow has too much, all have, or V8 is about to run out of memory. */
 export type Excess = 'flow_memory' | 'memory' | 'heap'
+
+/** A request that takes memory, as the budget may end it. */
+export interface Holder {
+  /** It waits for its client, which may be made to wait longer: nothing is half done. */
+  readonly isIdle: boolean
+  /** Ends it. Its account is closed already. */
+  shed(): void
+}
 
 export interface BudgetOptions extends BudgetLimits {
   readonly isHeapFull: () => boolean
@@ -46,8 +56,9 @@ export class ByteBudget {
     return this.#flows.get(flow)?.bytes ?? 0
   }
 
-  open(flow: string): ByteAccount {
-    return new ByteAccount(this, flow)
+  /** Without a holder it can't be ended for the sake of others. */
+  open(flow: string, holder?: Holder): ByteAccount {
+    return new ByteAccount(this, flow, holder)
   }
 
   /** Undefined: granted, and written down. `own`: what the request that asks has already. */
@@ -62,8 +73,37 @@ export class ByteBudget {
     const { totalBytes, flowBytes } = this.limits
     const taken = this.takenBytesOf(flow)
     if (taken + bytes > flowBytes && taken - own > flowBytes / 4) return 'flow_memory'
-    if (this.#all.bytes + bytes > totalBytes) return 'memory'
+    if (this.#all.bytes + bytes > totalBytes && !this.#makeRoom(flow, bytes)) return 'memory'
     return this.#isHeapFull() ? 'heap' : undefined
+  }
+
+  /** The heap is nearly full: the flow that has most gives up what it has, down to a quarter of a share. */
+  shedLargest(): void {
+    const few = this.limits.flowBytes / 4
+    for (let next = this.#largest(few); next !== undefined; next = this.#largest(few)) next.shed()
+  }
+
+  /** Ends requests of the largest flow, and goes on with what is the largest then. False: the others have less. */
+  #makeRoom(flow: string, bytes: number): boolean {
+    const { totalBytes } = this.limits
+    const wanted = this.takenBytesOf(flow) + bytes
+    while (this.#all.bytes + bytes > totalBytes) {
+      const largest = this.#largest(wanted)
+      if (largest === undefined) return false
+      largest.shed()
+    }
+    return true
+  }
+
+  /** The request to be ended first, of the flow that has most; undefined if none has more than `bytes`. */
+  #largest(bytes: number): ByteAccount | undefined {
+    let found: { readonly bytes: number; readonly account: ByteAccount } | undefined
+    for (const ledger of this.#flows.values()) {
+      if (ledger.bytes <= (found?.bytes ?? bytes)) continue
+      const account = ledger.firstToEnd()
+      if (account !== undefined) found = { bytes: ledger.bytes, account }
+    }
+    return found?.account
   }
 
   /** Does the same to the ledger of the flow and to that of all. */
@@ -75,12 +115,25 @@ export class ByteBudget {
     }
     write(ledger)
     write(this.#all)
-    if (ledger.bytes === 0) this.#flows.delete(flow)
+    if (ledger.bytes > 0) return
+    ledger.accounts.clear()
+    this.#flows.delete(flow)
+  }
+
+  /** The account has taken something: it may be asked to give it back. */
+  enter(flow: string, account: ByteAccount): void {
+    this.#flows.get(flow)?.accounts.add(account)
+  }
+
+  leave(flow: string, account: ByteAccount): void {
+    this.#flows.get(flow)?.accounts.remove(account)
   }
 }
 
 class Ledger {
   bytes = 0
+  /** That have taken something. */
+  readonly accounts: LinkedList<ByteAccount> = new LinkedList()
   readonly #holders = new Map<ArrayBufferLike, number>()
 
   add(bytes: number): void {
@@ -98,30 +151,41 @@ class Ledger {
     if (holders > 1) this.#holders.set(buffer, holders - 1)
     else if (this.#holders.delete(buffer)) this.bytes -= buffer.byteLength
   }
+
+  /** The largest of those that wait for their client; where none does, the largest. */
+  firstToEnd(): ByteAccount | undefined {
+    let first: ByteAccount | undefined
+    for (const account of this.accounts) {
+      if (account.holder === undefined) continue
+      if (first === undefined || account.isBefore(first)) first = account
+    }
+    return first
+  }
 }
 
 /** What one request takes. */
-export class ByteAccount implements RequestAccount {
+export class ByteAccount extends Link implements RequestAccount {
+  readonly holder: Holder | undefined
   readonly #budget: ByteBudget
   #flow: string
   #charged = 0
   #held: readonly ArrayBufferLike[] = []
+  #isOver = false
 
-  constructor(budget: ByteBudget, flow: string) {
+  constructor(budget: ByteBudget, flow: string, holder: Holder | undefined) {
+    super()
     this.#budget = budget
     this.#flow = flow
+    this.holder = holder
   }
 
   tryCharge(bytes: number): boolean {
-    if (this.#budget.take(this.#flow, bytes, this.#charged) !== undefined) return false
-    this.#charged += bytes
-    return true
+    return this.#take(bytes) === undefined
   }
 
   charge(bytes: number): void {
-    const excess = this.#budget.take(this.#flow, bytes, this.#charged)
+    const excess = this.#take(bytes)
     if (excess !== undefined) throw refusal(excess, bytes, this.#budget.limits)
-    this.#charged += bytes
   }
 
   /** Of what was charged; more than that is never given back. */
@@ -136,7 +200,8 @@ export class ByteAccount implements RequestAccount {
    * They exist, so it is never refused; others are until they are sent.
    */
   settle(bytes: number, buffers: readonly ArrayBufferLike[]): void {
-    this.close()
+    this.#giveAll()
+    if (this.#isOver) return
     this.#charged = bytes
     this.#held = buffers
     this.#write(1)
@@ -150,14 +215,44 @@ export class ByteAccount implements RequestAccount {
     this.#write(1)
   }
 
-  /** The request is over. */
+  /** The request is over, or its client has left: what is still done for it is not counted. */
   close(): void {
+    this.#giveAll()
+    this.#isOver = true
+  }
+
+  /** Ends the request for the sake of others. */
+  shed(): void {
+    this.close()
+    this.holder?.shed()
+  }
+
+  isBefore(other: ByteAccount): boolean {
+    const [idle, othersIdle] = [this.holder?.isIdle === true, other.holder?.isIdle === true]
+    return idle === othersIdle ? this.#bytes > other.#bytes : idle
+  }
+
+  get #bytes(): number {
+    return this.#held.reduce((sum, { byteLength }) => sum + byteLength, this.#charged)
+  }
+
+  #take(bytes: number): Excess | undefined {
+    if (this.#isOver) return undefined
+    const excess = this.#budget.take(this.#flow, bytes, this.#charged)
+    if (excess !== undefined) return excess
+    this.#charged += bytes
+    this.#budget.enter(this.#flow, this)
+    return undefined
+  }
+
+  #giveAll(): void {
     this.#write(-1)
     this.#charged = 0
     this.#held = []
   }
 
   #write(sign: 1 | -1): void {
+    if (sign < 0) this.#budget.leave(this.#flow, this)
     if (this.#charged === 0 && this.#held.length === 0) return
     this.#budget.change(this.#flow, (ledger) => {
       ledger.add(sign * this.#charged)
@@ -166,6 +261,7 @@ export class ByteAccount implements RequestAccount {
         else ledger.drop(buffer)
       }
     })
+    if (sign > 0) this.#budget.enter(this.#flow, this)
   }
 }
 

@@ -18,6 +18,7 @@ export const bounds = {
   user_connections: 'a user had too many connections: requests refused, connections closed',
   memory: 'requests under way took too much memory: requests refused',
   flow_memory: 'requests of one user or address took too much memory: requests refused',
+  largest_flow: 'memory was short: requests and answers of the user or address that took most were ended',
   unread_memory: 'answers that are not read took too much memory: answers cut off',
   watch_memory: 'watches that are behind took too much memory: watches ended',
   heap: 'the heap was nearly full: large requests refused',

@@ -60,12 +60,12 @@ export class Defense implements Disposable {
   of(limits: TransportLimits, budget: BudgetLimits): Overload {
     const { sweeper, incidents } = this
     const onRefused = (bound: Bound, flow: string): void => incidents.happened(bound, flow)
-    return {
-      limits,
-      sweeper,
-      incidents,
-      budget: new ByteBudget({ ...budget, isHeapFull: () => this.#isHeapFull, onRefused }),
-    }
+    const ofListener = new ByteBudget({ ...budget, isHeapFull: () => this.#isHeapFull, onRefused })
+    sweeper.add(() => {
+      if (this.#isHeapFull) ofListener.shedLargest()
+      return false
+    })
+    return { limits, sweeper, incidents, budget: ofListener }
   }
 
   [Symbol.dispose](): void {

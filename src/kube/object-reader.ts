@@ -61,12 +61,17 @@ export class ObjectReader {
     return value
   }
 
+  /** Of any type; undefined where it is missing or null. */
+  value(name: string): JsonValue | undefined {
+    return this.#take(name) ?? undefined
+  }
+
   objects(name: string): readonly ObjectReader[] {
-    return this.list(name).map((value, i) => new ObjectReader(value, `${this.#path(name)}[${i}]`, this.#error))
+    return this.list(name).map((value, i) => new ObjectReader(value, `${this.pathOf(name)}[${i}]`, this.#error))
   }
 
   nested(name: string): ObjectReader {
-    return new ObjectReader(this.#take(name) ?? {}, this.#path(name), this.#error)
+    return new ObjectReader(this.#take(name) ?? {}, this.pathOf(name), this.#error)
   }
 
   end(): void {
@@ -79,11 +84,12 @@ export class ObjectReader {
     return this.#object[name]
   }
 
-  #path(name: string): string {
+  /** Where a field of it is in the file. */
+  pathOf(name: string): string {
     return [this.at, name].filter((part) => part !== '').join('.')
   }
 
   #fault(name: string, problem: string): Error {
-    return new this.#error(`${this.#path(name)}: ${problem}`)
+    return new this.#error(`${this.pathOf(name)}: ${problem}`)
   }
 }

@@ -11,6 +11,8 @@ import type { MetricObjectWithValues, MetricValue, Registry as PromRegistry } fr
 import { type Clock, sleep } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { RelayPort } from '../base/relay-port.ts'
+import type { FeatureParts } from '../feature/feature.ts'
+import { instrumentsOf } from './instruments.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
 
 type Figures = readonly MetricObjectWithValues<MetricValue<string>>[]
@@ -71,6 +73,8 @@ export interface GroupMetricsOptions {
   readonly log: Log
   /** Of the primary, which writes the log; undefined where there is none. */
   readonly audit: () => { readonly written: number; readonly dropped: number } | undefined
+  /** What only the primary knows. */
+  readonly parts: readonly Pick<FeatureParts, 'metrics'>[]
 }
 
 /** In the primary. */
@@ -161,6 +165,8 @@ export class GroupMetrics {
     const registry = new prometheus.Registry()
     collectProcessMetrics(prometheus, registry)
     auditCounters(prometheus, registry, this.#options.audit)
+    const instruments = instrumentsOf(prometheus, registry)
+    for (const { metrics } of this.#options.parts) metrics?.(instruments)
     return registry
   }
 }

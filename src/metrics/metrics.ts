@@ -5,13 +5,13 @@
 import type { Gauge, Histogram, Metric, Registry as PromRegistry } from 'prom-client'
 import type { Clock } from '../base/clock.ts'
 import { andFinally } from '../base/eventual.ts'
-import type { FeatureParts, GaugeOptions, InstrumentOptions, Instruments } from '../feature/feature.ts'
+import type { FeatureParts, Instruments } from '../feature/feature.ts'
 import type { ApiRequest, RequestContext, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
 import { auditCounters } from './group-metrics.ts'
+import { instrumentsOf } from './instruments.ts'
 import { type LoopBlock, labelsOf } from './loop-blocks.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
-import { familyMetric } from './read-families.ts'
 import { RequestDurations } from './request-durations.ts'
 
 export { GroupMetrics, SharedMetrics } from './group-metrics.ts'
@@ -23,14 +23,18 @@ export interface Sources {
   readonly parts: readonly FeatureParts[]
   /** Told that work on a request begins. */
   begins(request: ApiRequest, context: RequestContext): void
-  /** Of the storage, as this process sees it. */
-  revision(): number
-  /** What the present state of the store takes in this process. */
-  memory(): CacheFigures
+  readonly cache: {
+    /** Of the storage, as this process sees it. */
+    readonly revision: number
+    /** What the present state of the store takes in this process. */
+    memory(): CacheFigures
+  }
   /** Whether this process runs the controllers. */
   leading(): boolean
   /** How often each bound that protects the server was reached. */
   bounds(): Iterable<readonly [bound: string, times: number]>
+  /** How many evaluations of expressions were too costly for this thread, by what they were for. */
+  evaluations(): Iterable<readonly [purpose: string, times: number]>
   /** Undefined where there is no audit log. */
   audit(): { readonly written: number; readonly dropped: number } | undefined
 }
@@ -150,21 +154,30 @@ export class Metrics {
       labels: ['verb', 'resource'],
       buckets: blockBuckets,
     })
-    const { parts, revision, memory, leading, bounds, audit } = this.#sources
+    const { parts, cache, leading, bounds, evaluations, audit } = this.#sources
     for (const { metrics } of parts) metrics?.(instruments)
     instruments.gauge({
       name: 'borough_storage_revision',
       help: 'The newest change this process has seen, as resourceVersion.',
       aggregator: 'min',
-      collect: (gauge) => gauge.set(revision()),
+      collect: (gauge) => gauge.set(cache.revision),
     })
-    cacheGauges(instruments, memory)
+    cacheGauges(instruments, cache)
     instruments.gauge({
       name: 'borough_controllers_leading',
       help: '1 where the controllers run, 0 on replicas that would take over.',
       collect: (gauge) => gauge.set(leading() ? 1 : 0),
     })
-    boundCounter(prometheus, registry, bounds)
+    countsBy(prometheus, registry, bounds, {
+      name: 'borough_bounds_reached_total',
+      help: 'Requests, answers and connections that were refused or ended to protect the server, by the bound.',
+      label: 'bound',
+    })
+    countsBy(prometheus, registry, evaluations, {
+      name: 'borough_expressions_offloaded_total',
+      help: 'Evaluations of expressions that cost too much for the main thread and were done by another.',
+      label: 'purpose',
+    })
     auditCounters(prometheus, registry, audit)
     instruments
       .gauge({
@@ -179,13 +192,13 @@ export class Metrics {
   }
 }
 
-function cacheGauges(instruments: Instruments, memory: Sources['memory']): void {
+function cacheGauges(instruments: Instruments, cache: Sources['cache']): void {
   instruments.gauge({
     name: 'borough_cache_objects',
     help: 'Objects in the watch cache, by what is in memory of them.',
     labels: ['in_memory'],
     collect(gauge) {
-      const { objects, unfetched, replaced } = memory()
+      const { objects, unfetched, replaced } = cache.memory()
       gauge.set({ in_memory: 'value' }, objects - unfetched)
       gauge.set({ in_memory: 'key' }, unfetched)
       gauge.set({ in_memory: 'replaced' }, replaced)
@@ -196,49 +209,26 @@ function cacheGauges(instruments: Instruments, memory: Sources['memory']): void 
     help: 'Memory of the watch cache, by part.',
     labels: ['part'],
     collect(gauge) {
-      for (const [part, bytes] of Object.entries(memory().bytes)) gauge.set({ part }, bytes)
+      for (const [part, bytes] of Object.entries(cache.memory().bytes)) gauge.set({ part }, bytes)
     },
   })
 }
 
-function boundCounter(
+/** What is counted elsewhere. */
+function countsBy(
   prometheus: typeof import('prom-client'),
   registry: PromRegistry,
-  bounds: Sources['bounds'],
+  read: () => Iterable<readonly [value: string, times: number]>,
+  { name, help, label }: { readonly name: string; readonly help: string; readonly label: string },
 ): void {
   const counter = new prometheus.Counter({
-    name: 'borough_bounds_reached_total',
-    help: 'Requests, answers and connections that were refused or ended to protect the server, by the bound.',
-    labelNames: ['bound'] as const,
+    name,
+    help,
+    labelNames: [label],
     registers: [registry],
     collect() {
       counter.reset()
-      for (const [bound, times] of bounds()) counter.inc({ bound }, times)
+      for (const [value, times] of read()) counter.inc({ [label]: value }, times)
     },
   })
-}
-
-function instrumentsOf(prometheus: typeof import('prom-client'), registry: PromRegistry): Instruments {
-  const registers = [registry]
-  const common = <L extends string>({ name, help, labels = [] }: InstrumentOptions<L>) => ({
-    name,
-    help,
-    labelNames: labels,
-    registers,
-  })
-  return {
-    counter: (options) => new prometheus.Counter(common(options)),
-    families: (read) => {
-      for (const { name } of read()) registry.registerMetric(familyMetric(name, read) as unknown as Metric)
-    },
-    histogram: (options) => new prometheus.Histogram({ ...common(options), buckets: [...options.buckets] }),
-    gauge<L extends string>({ aggregator, collect, ...options }: GaugeOptions<L>): Gauge<L> {
-      const gauge: Gauge<L> = new prometheus.Gauge({
-        ...common(options),
-        ...(aggregator === undefined ? {} : { aggregator }),
-        ...(collect === undefined ? {} : { collect: () => collect(gauge) }),
-      })
-      return gauge
-    },
-  }
 }

@@ -29,9 +29,11 @@ import { endOf, followMaterial, type Material, obtainMaterial } from './serving-
 import type { WebhookPlace } from './webhook-configurations.ts'
 import { webhookServe } from './webhook-server.ts'
 
+export { definitionName } from './definition.ts'
 export { uninstallWebhooks } from './install.ts'
 export { findKinds, manifests } from './manifests.ts'
-export { reachOf } from './rights.ts'
+export { installName, secretName } from './names.ts'
+export { reachOf, rightsManifests } from './rights.ts'
 export { heldKinds, kindsInTemplates } from './templated-kinds.ts'
 
 export interface PopulateOptions {
@@ -140,7 +142,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
  * The webhooks leave out system namespaces by `kubernetes.io/metadata.name`. Before 1.21 servers do not see to that
  * label, so any client could put its namespace among those.
  */
-const oldestMinor = 21
+export const oldestMinor: number = 21
 
 async function requireKubernetes(client: Client): Promise<void> {
   const { major, minor, gitVersion } = (await client.request('GET', '/version')) as Record<string, string | undefined>

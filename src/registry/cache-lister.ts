@@ -33,6 +33,12 @@ export class CacheLister implements Lister {
     return viewed(type, this.#cache.type(type.storageName).find(namespace, name))
   }
 
+  /** An object of the core group, by the name of its resource. */
+  findCore(resource: string, namespace: string, name: string): KubeObject | undefined {
+    const type = this.#types.find({ group: '', version: 'v1', resource })
+    return type && this.find(type, namespace, name)?.object
+  }
+
   list<T extends KubeObject>(type: ResourceType<T>, namespace: string): Iterable<StoredObject<T>> {
     return this.#cache
       .type(type.storageName)

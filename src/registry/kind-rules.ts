@@ -1,5 +1,6 @@
 /** Answers of a strategy with their defaults filled in, and what the registry does for every kind. */
 
+import type { Eventual } from '../base/eventual.ts'
 import type { Resumable } from '../base/resumable.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import type { FieldError } from '../kube/field-error.ts'
@@ -24,8 +25,15 @@ export interface KindRules {
   readonly validateSchema: SchemaValidation | undefined
 }
 
-/** Everything but metadata. On an update what was wrong before, and is let through, is told to `update.warn`. */
-export type SchemaValidation = (object: KubeObject, update?: SchemaUpdate) => readonly FieldError[]
+/**
+ * Everything but metadata. On an update what was wrong before, and is let through, is told to `update.warn`. `user`
+ * asks for the write; without one nothing is waited for, and rules that are too costly for that are passed over.
+ */
+export type SchemaValidation = (
+  object: KubeObject,
+  user: string | undefined,
+  update?: SchemaUpdate,
+) => Eventual<readonly FieldError[]>
 
 export interface SchemaUpdate {
   readonly old: KubeObject

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Strategy } from '../catalog/strategy.ts'
+import { Evaluator } from '../cel/evaluator.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { firstApplied, trackWrites } from './field-ownership.ts'
 import type { RegistryDeps } from './parts.ts'
@@ -22,14 +23,18 @@ type OfRegistry = Pick<RegistryDeps, 'strategyOf' | 'applyDefaults' | 'schemaVal
 
 export interface ObjectRules extends OfRegistry {
   readonly validateNew: ValidateNew
+  /** Of expressions that clients write: rules of custom resources, and whatever else there is. To be disposed of. */
+  readonly evaluator: Evaluator
   readonly applyNew: ReturnType<typeof firstApplied>
 }
 
 export function objectRules({ catalog, declared, clock, log, strategyOf }: ObjectRulesOptions): ObjectRules {
+  const evaluator = new Evaluator({ clock })
   const applyDefaults = catalog.applyDefaults.bind(catalog)
-  const kinds = { strategyOf, applyDefaults, schemaValidationOf: schemaValidations(declared) }
+  const kinds = { strategyOf, applyDefaults, schemaValidationOf: schemaValidations(declared, evaluator) }
   return {
     ...kinds,
+    evaluator,
     validateNew: newObjectValidation(kinds, clock),
     applyNew: firstApplied(clock, applyDefaults),
     trackUpdate: trackWrites({ types: catalog.types, strategyOf }, log),

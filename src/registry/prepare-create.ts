@@ -98,7 +98,7 @@ export async function validateForCreate(
   const metadataVerdict = metadataErrors(type, strategy, next)
   const wrong = slice === undefined ? runAtOnce(metadataVerdict) : await runInSlices(metadataVerdict, slice)
   if (slice !== undefined) await slice.pause()
-  const malformed = rules.validateSchema?.(candidate) ?? []
+  const malformed = (await rules.validateSchema?.(candidate, scope.user.username)) ?? []
   if (slice !== undefined) await slice.pause()
   const verdict = strategy.validate?.(candidate, undefined, context) ?? []
   const refused = slice === undefined ? runAtOnce(verdict) : await runInSlices(verdict, slice)

@@ -1,19 +1,61 @@
 /** What is wrong with an object by the schema of its kind. */
 import { append } from '../base/append.ts'
-import { ruleErrors } from '../cel/object-rules.ts'
+import { andThen } from '../base/eventual.ts'
+import { Allowance, AllowanceExceeded } from '../cel/budget.ts'
+import type { RuleInput } from '../cel/evaluations.ts'
+import type { Costly, Evaluator } from '../cel/evaluator.ts'
+import { judgeByRules, type RuleVerdict } from '../cel/object-rules.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { validateListTypes } from '../kube/schema/list-types.ts'
 import { patternsOfOneValidation } from '../kube/schema/pattern.ts'
+import type { Schema } from '../kube/schema/schema.ts'
 import { validateMember, validateSchema } from '../kube/schema/validate.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import type { SchemaUpdate, SchemaValidation } from './kind-rules.ts'
 
 /** Schemas of built-in kinds say types and nothing else. @param declared kinds that are neither built in nor custom */
 export const schemaValidations =
-  (declared: readonly ResourceType[]) =>
-  (type: ResourceType): SchemaValidation | undefined =>
-    type.custom || declared.includes(type) ? (object, update) => schemaErrors(type, object, update) : undefined
+  (declared: readonly ResourceType[], evaluator: Evaluator) =>
+  (type: ResourceType): SchemaValidation | undefined => {
+    if (!type.custom) {
+      return declared.includes(type) ? (object, _, update) => schemaErrors(type, object, update) : undefined
+    }
+    return (object, user, update) => {
+      const errors = schemaErrors(type, object, update)
+      const value = object as unknown as JsonObject
+      const old = update?.old as unknown as JsonObject | undefined
+      const rules: RuleJudgement = { schema: type.schema, value, old, errors }
+      const verdict = user === undefined ? judgedAtOnce(rules) : evaluator.run(costlyRules(rules, user))
+      return andThen(verdict, ({ errors: broken, warnings }) => {
+        for (const text of warnings) update?.warn(text)
+        return broken.length === 0 ? errors : [...errors, ...broken]
+      })
+    }
+  }
+
+interface RuleJudgement extends RuleInput {
+  readonly schema: Schema
+}
+
+const costlyRules = ({ schema, value, old, errors }: RuleJudgement, flow: string): Costly<'rules'> => ({
+  name: 'rules',
+  source: schema,
+  input: () => ({ value, old, errors }),
+  flow,
+  here: (allowance) => judgeByRules(value, schema, old, errors, allowance),
+})
+
+const passedOver: RuleVerdict = { errors: [], warnings: [] }
+
+function judgedAtOnce({ schema, value, old, errors }: RuleJudgement): RuleVerdict {
+  try {
+    return judgeByRules(value, schema, old, errors, new Allowance())
+  } catch (error) {
+    if (error instanceof AllowanceExceeded) return passedOver
+    throw error
+  }
+}
 
 /** List types that were wrong before do not stop an update. */
 function schemaErrors(type: ResourceType, object: KubeObject, update: SchemaUpdate | undefined): FieldError[] {
@@ -28,6 +70,5 @@ function schemaErrors(type: ResourceType, object: KubeObject, update: SchemaUpda
   if (before === undefined || validateListTypes(before, type.schema).length === 0) {
     append(errors, validateListTypes(value, type.schema))
   }
-  const old = before && { value: before, warn: (text: string) => update?.warn(text) }
-  return [...errors, ...ruleErrors(value, type.schema, old, errors)]
+  return errors
 }

@@ -156,7 +156,7 @@ async function requireValid(
   await slice?.pause()
   const errors = [...(await runInSlices(metadataUpdateErrors(type, strategy, next, old), slice))]
   await slice?.pause()
-  append(errors, validateSchema?.(next, { ...scope, old }) ?? [])
+  append(errors, (await validateSchema?.(next, scope.user.username, { ...scope, old })) ?? [])
   await slice?.pause()
   append(errors, await runInSlices(strategy.validate?.(next, old, context) ?? [], slice))
   if (errors.length > 0) throw invalid(type, name, errors)

@@ -3,6 +3,7 @@
  * aside.
  */
 import type { Clock } from '../base/clock.ts'
+import { isPending } from '../base/eventual.ts'
 import { type Resumable, resumed } from '../base/resumable.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -27,7 +28,9 @@ export function newObjectValidation(deps: Deps, clock: Clock): ValidateNew {
     yield
     const wrong = yield* metadataErrors(type, strategy, object)
     yield
-    const malformed = validateSchema?.(object) ?? []
+    // Rules that are too costly for this thread are judged when the object is created.
+    const judged = validateSchema?.(object, undefined) ?? []
+    const malformed = isPending(judged) ? [] : judged
     yield
     return [...wrong, ...malformed, ...(yield* resumed(strategy.validate?.(object, undefined, context) ?? []))]
   }

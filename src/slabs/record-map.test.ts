@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { packedKeys } from '../../test/support/packed-keys.ts'
 import { ByteSlabs, freedByte } from './byte-slabs.ts'
 import { RecordMap, type RecordView } from './record-map.ts'
 
@@ -142,5 +143,40 @@ describe('RecordMap', () => {
       fetched: ['b@2', 'c@3', 'd@4'],
     })
     expect(String(early.bytes)).toBe('value of c')
+  })
+})
+
+describe('packed keys', () => {
+  it('are found and ordered as if each had been added, in whatever order they come', () => {
+    const given = fc.record({
+      here: fc.uniqueArray(keys, { maxLength: 5 }),
+      packed: fc.uniqueArray(keys, { maxLength: 30 }),
+      isSorted: fc.boolean(),
+      prefix: fc.constantFrom('', '/registry/ä/'),
+    })
+    fc.assert(
+      fc.property(given, ({ here, packed, isSorted, prefix }) => {
+        const map = new RecordMap(new ByteSlabs(), (key, revision) => Buffer.from(`${key}@${revision}`))
+        for (const key of here) map.add(key, 1, bytesOf(1, 3))
+        const fresh = packed.filter((key) => !here.includes(key))
+        if (isSorted) fresh.sort(utf8Order)
+        const part = { from: 0, to: fresh.length, prefixLength: Buffer.byteLength(prefix) }
+        map.addPacked(
+          packedKeys(
+            fresh.map((key) => prefix + key),
+            100,
+          ),
+          part,
+        )
+        const all = [...here, ...fresh].sort(utf8Order)
+        expect([...map.slots('', '\u{10ffff}', 100).slots].map((slot) => map.keyOf(slot))).toEqual(all)
+        expect(map.unfetched).toBe(fresh.length)
+        for (const [i, key] of fresh.entries()) {
+          const slot = map.find(key)
+          expect({ key, revision: map.revisionOf(slot) }).toEqual({ key, revision: 100 + i })
+          expect(Buffer.from(map.view(slot).bytes).toString()).toBe(`${key}@${100 + i}`)
+        }
+      }),
+    )
   })
 })

@@ -28,6 +28,21 @@ export interface KeyBytes {
   readonly end: number
 }
 
+/** Many keys that ascend, and revisions. Without values: they are fetched when they are asked for. */
+export interface PackedKeys {
+  /** In UTF-8, one behind the other. */
+  readonly keys: Uint8Array
+  /** Per key: its revision, and where it ends in `keys`. */
+  readonly numbers: Float64Array
+}
+
+/** A part of packed keys: from one to below another, without the bytes that all of them begin with. */
+export interface PackedPart {
+  readonly from: number
+  readonly to: number
+  readonly prefixLength: number
+}
+
 export class RecordMap {
   readonly #slabs: ByteSlabs
   readonly #fetch: FetchValue
@@ -166,13 +181,39 @@ export class RecordMap {
     words[offset / 4] = value === undefined ? 0 : this.#put(value)
     words[offset / 4 + 1] = this.#probeLength
     doubles[offset / 8 + 1] = revision
-    this.#probe.copy(bytes, offset + headerBytes, 0, this.#probeLength)
+    for (let i = 0; i < this.#probeLength; i++) bytes[offset + headerBytes + i] = this.#probe[i] as number
     if (value === undefined) this.#unfetched++
     if (revision > this.#newest) this.#newest = revision
     this.#byHash.add(this.#hash(), slot)
     const { last } = this.#order
     if (last !== undefined && this.#isBelow(last)) this.#order.append(slot)
     else this.#order.insert(this.#order.place(this.#isBelow), slot)
+  }
+
+  /** As `add` does, for many at once. */
+  addPacked({ keys, numbers }: PackedKeys, { from, to, prefixLength }: PackedPart): void {
+    for (let i = from; i < to; i++) {
+      const start = endOfKey(numbers, i - 1) + prefixLength
+      const end = endOfKey(numbers, i)
+      const revision = numbers[i * 2] as number
+      const { last } = this.#order
+      if (last !== undefined && !this.#isAbove(last, keys, start, end)) {
+        this.add({ buffer: keys, start, end }, revision, undefined)
+        continue
+      }
+      const slot = this.#slabs.allocate(headerBytes + end - start)
+      const { bytes, words, doubles } = this.#slab(slot)
+      const offset = offsetOf(slot)
+      words[offset / 4] = 0
+      words[offset / 4 + 1] = end - start
+      doubles[offset / 8 + 1] = revision
+      // By hand: a call of `set` or `copy` costs more than a key of this length.
+      for (let at = offset + headerBytes, byte = start; byte < end; byte++) bytes[at++] = keys[byte] as number
+      this.#unfetched++
+      if (revision > this.#newest) this.#newest = revision
+      this.#byHash.add(hashOf(keys, start, end), slot)
+      this.#order.append(slot)
+    }
   }
 
   /** The value of a record that was added without one; false = it has one, or is not of this revision. */
@@ -279,14 +320,21 @@ export class RecordMap {
     }
   }
 
-  /** FNV-1a, with its bits mixed once more: both ends of it are used. */
   #hash(): number {
-    const probe = this.#probe
-    let hash = 0x811c9dc5
-    for (let i = 0; i < this.#probeLength; i++) hash = Math.imul(hash ^ (probe[i] as number), 0x01000193)
-    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-    return (hash ^ (hash >>> 16)) >>> 0
+    return hashOf(this.#probe, 0, this.#probeLength)
+  }
+
+  /** Is a key above that of a record? */
+  #isAbove(slot: Slot, keys: Uint8Array, from: number, to: number): boolean {
+    const { bytes, words } = this.#slab(slot)
+    const start = offsetOf(slot) + headerBytes
+    const length = words[(start - headerBytes) / 4 + 1] as number
+    const shared = Math.min(length, to - from)
+    for (let i = 0; i < shared; i++) {
+      const difference = (keys[from + i] as number) - (bytes[start + i] as number)
+      if (difference !== 0) return difference > 0
+    }
+    return to - from > length
   }
 
   readonly #isProbe = (slot: Slot): boolean => {
@@ -313,6 +361,17 @@ export class RecordMap {
     }
     return length < this.#probeLength
   }
+}
+
+const endOfKey = (numbers: Float64Array, i: number): number => (i < 0 ? 0 : (numbers[i * 2 + 1] as number))
+
+/** FNV-1a, with its bits mixed once more: both ends of it are used. */
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
 }
 
 function noValue(key: string): never {

@@ -75,9 +75,10 @@ export class SlotOrder {
   /** Its key is above all others. At the end a fresh block is begun: loading in key order leaves full blocks. */
   append(slot: Slot): void {
     const block = this.#blocks[this.#blocks.length - 1]
-    if (block !== undefined && block.count < maxBlock) insertAt(block, block.count, slot)
-    else this.#blocks.push(newBlock([slot]))
     this.#size++
+    if (block === undefined || block.count === maxBlock) this.#blocks.push(newBlock([slot]))
+    else if (block.count < block.slots.length) block.slots[block.count++] = slot
+    else insertAt(block, block.count, slot)
   }
 
   insert({ block: place, at }: Place, slot: Slot): void {

@@ -3,9 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import type { ReportProgress } from '../base/progress.ts'
 import { OpenSecretError, readSecretFile } from '../base/secret-file.ts'
 import { MemoryStorage } from './memory/memory-storage.ts'
 import type { LoggedChanges } from './sqlite/changes.ts'
+import type { WriterCondition } from './sqlite/messages.ts'
 import type { RebuiltIndex } from './sqlite/rebuild-index.ts'
 import type { FileSnapshot } from './sqlite/snapshot.ts'
 import type { Verification } from './sqlite/verify.ts'
@@ -63,7 +65,13 @@ export async function beginStorage({
       if (dataDir === undefined) throw new Error('storage sqlite needs a data directory')
       const { SqliteStorage } = await import('./sqlite/sqlite-storage.ts')
       const room = { maxFileBytes: maxStoreBytes, reserveBytes }
-      return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock, acceptLoss, ...room }))
+      const directory = join(dataDir, storeFolder)
+      const onCondition = ({ isFull, broken }: WriterCondition): void => {
+        if (broken !== undefined) log.error({ directory }, broken)
+        else if (isFull) log.error({ directory }, 'the store is full: only deletes and small changes are taken')
+        else log.warn({ directory }, 'the store has room again: everything is taken')
+      }
+      return begun(SqliteStorage.open({ directory, clock, acceptLoss, onCondition, ...room }))
     }
     case 'relay': {
       const { RelayStorage } = await import('./relay/relay-storage.ts')
@@ -142,9 +150,9 @@ export async function markBackedUp(dataDir: string, revision: Revision): Promise
 }
 
 /** Of a data directory, also while a server runs on it. @throws StorageError */
-export async function verifyDirectory(dataDir: string): Promise<Verification> {
+export async function verifyDirectory(dataDir: string, report?: ReportProgress): Promise<Verification> {
   const { verifyStore } = await import('./sqlite/verify.ts')
-  return verifyStore(join(dataDir, storeFolder))
+  return verifyStore(join(dataDir, storeFolder), report)
 }
 
 /** Of a data directory that no server runs on; see `rebuildIndex`. @throws StorageError */

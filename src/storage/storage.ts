@@ -11,6 +11,7 @@
  *   `progress` comes strictly after the changes it covers.
  */
 import type { Stream } from '../base/stream.ts'
+import type { StoreReport } from './store-report.ts'
 
 /** commit number × 1024 + position in the transaction. Safe integer up to 8.8e12 commits. 0 = before everything. */
 export type Revision = number
@@ -199,6 +200,8 @@ export interface Storage extends AsyncDisposable {
   readonly ownRevision?: Revision | undefined
   /** Absent: the store lies elsewhere; undefined: it is closed. */
   condition?(): StoreCondition | undefined
+  /** Of a store that another process holds: what that one tells of it. */
+  report?(): Promise<StoreReport>
   /**
    * Time of the newest commit when the store was opened, by the clock of the process that made it; absent or
    * undefined = it is not known.

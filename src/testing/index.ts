@@ -27,6 +27,7 @@ export interface StartOptions
       | 'controllers'
       | 'tokenFile'
       | 'extraAdmission'
+      | 'admissionConfigFile'
       | 'serviceAddresses'
       | 'serviceRanges'
       | 'serviceNodePorts'

@@ -44,6 +44,13 @@ test('of a flow that has too much the watches that are furthest behind are ended
   await expect(behind[Symbol.asyncIterator]().next()).rejects.toEqual(new StreamOverflow(2))
 })
 
+test('of all flows the largest gives way, also where another has the watch that is furthest behind', () => {
+  const many = Array.from({ length: 4 }, (_, i) => sessionOf('eve', [eventOf(400, i + 1)]))
+  const one = sessionOf('ann', [eventOf(700, 9)])
+  expect(endThoseBehind([one, ...many], { totalBytes: 3800, flowBytes: 3800 })).toEqual(['eve'])
+  expect([one, ...many].map(({ closed }) => closed)).toEqual([false, false, false, false, true])
+})
+
 test('what a consumer has taken and not yet written counts as well', async () => {
   const session = sessionOf('eve', [eventOf(900, 1)])
   const events = session[Symbol.asyncIterator]()

@@ -3,7 +3,7 @@
  * was just opened, whose values are fetched when they are asked for.
  */
 import { objectsPrefix, objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
-import type { KeyBytes } from '../slabs/record-map.ts'
+import type { PackedKeys, PackedPart } from '../slabs/record-map.ts'
 import {
   type Entry,
   type KeysPiece,
@@ -90,8 +90,10 @@ async function loadKeys(pieces: readonly KeysPiece[], targetOf: (storageName: st
 }
 
 interface LoadTarget {
-  /** `key`: within its type; only valid during the call. Without a value it is fetched when it is asked for. */
-  load(key: string | KeyBytes, revision: Revision, value?: Uint8Array): void
+  /** `key`: within its type. */
+  load(key: string, revision: Revision, value: Uint8Array): void
+  /** Only valid during the call. Values are fetched when they are asked for. */
+  loadKeys(keys: PackedKeys, part: PackedPart): void
 }
 
 /** Keys of one type follow each other: only the first of them is looked at as text. */
@@ -104,27 +106,35 @@ class KeyLoader {
     this.#targetOf = targetOf
   }
 
-  load({ keys, numbers }: KeysPiece): void {
-    let start = 0
-    for (let i = 0; i < numbers.length; i += 2) {
-      const revision = numbers[i] as number
-      const end = numbers[i + 1] as number
-      const target = this.#find(keys, start, end)
-      target?.load({ buffer: keys, start: start + this.#prefix.length, end }, revision)
-      start = end
+  load(piece: KeysPiece): void {
+    const count = piece.numbers.length / 2
+    for (let from = 0; from < count; ) {
+      if (!this.#isSame(piece, from)) this.#begin(piece, from)
+      let to = from + 1
+      while (to < count && this.#isSame(piece, to)) to++
+      this.#target?.loadKeys(piece, { from, to, prefixLength: this.#prefix.length })
+      from = to
     }
   }
 
-  #find(keys: Uint8Array, start: number, end: number): LoadTarget | undefined {
-    if (this.#target !== undefined && end - start > this.#prefix.length && beginsWith(keys, start, this.#prefix)) {
-      return this.#target
-    }
-    const place = parseObjectKey(Buffer.from(keys.buffer, keys.byteOffset + start, end - start).toString('utf8'))
+  /** Of the same type as the key before. */
+  #isSame({ keys, numbers }: KeysPiece, i: number): boolean {
+    const start = startOfKey(numbers, i)
+    const length = (numbers[i * 2 + 1] as number) - start
+    return this.#target !== undefined && length > this.#prefix.length && beginsWith(keys, start, this.#prefix)
+  }
+
+  #begin({ keys, numbers }: KeysPiece, i: number): void {
+    const place = parseObjectKey(textOf(keys, startOfKey(numbers, i), numbers[i * 2 + 1] as number))
     this.#target = place && this.#targetOf(place.storageName)
     this.#prefix = Buffer.from(place === undefined ? '' : objectsPrefixOf(place.storageName))
-    return this.#target
   }
 }
+
+const startOfKey = (numbers: Float64Array, i: number): number => (i === 0 ? 0 : (numbers[i * 2 - 1] as number))
+
+const textOf = (bytes: Uint8Array, start: number, end: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
 
 function beginsWith(bytes: Uint8Array, start: number, prefix: Uint8Array): boolean {
   for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false

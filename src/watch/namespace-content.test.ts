@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { packedKeys } from '../../test/support/packed-keys.ts'
 import { ByteSlabs } from '../slabs/byte-slabs.ts'
 import { ContentIndex } from './namespace-content.ts'
 
@@ -22,9 +23,7 @@ it('counts what each namespace holds, whatever comes and goes', () => {
         model.set(namespace, counts)
         const count = counts.get(type) ?? 0
         if (adds) {
-          // Keys come as text, and at a start as a part of a larger buffer.
-          const packed = Buffer.from(`<${namespace}>`)
-          index.add(type, count % 2 === 0 ? namespace : { buffer: packed, start: 1, end: packed.length - 1 }, 100)
+          index.add(type, namespace, 100)
           index.resize(type, namespace, 7)
           grow(`${type} ${namespace}`, 107)
           counts.set(type, count + 1)
@@ -44,6 +43,37 @@ it('counts what each namespace holds, whatever comes and goes', () => {
         for (const [type, count] of counts) for (let i = 0; i < count; i++) index.remove(type, namespace, 107)
       }
       expect(slabs.usedBytes).toBe(0)
+    }),
+  )
+})
+
+const names = fc.constantFrom('a', 'aa', 'ab', 'b', 'kube-system')
+
+it('counts packed keys as it counts them one by one', () => {
+  const key = fc.oneof(
+    names,
+    fc.tuple(names, names).map(([namespace, name]) => `${namespace}/${name}`),
+  )
+  const given = fc.record({
+    prefix: fc.constantFrom('', '/registry/pods/'),
+    before: fc.array(names, { maxLength: 3 }),
+    keys: fc.uniqueArray(key, { maxLength: 25 }),
+    skipped: fc.nat(3),
+  })
+  fc.assert(
+    fc.property(given, ({ prefix, before, keys, skipped }) => {
+      const packed = new ContentIndex(new ByteSlabs())
+      const single = new ContentIndex(new ByteSlabs())
+      for (const namespace of before) for (const index of [packed, single]) index.add('services', namespace, 5)
+      const ascending = keys.toSorted()
+      const part = { from: Math.min(skipped, keys.length), to: keys.length, prefixLength: prefix.length }
+      packed.addPacked('pods', packedKeys(ascending.map((each) => prefix + each)), part)
+      for (const each of ascending.slice(part.from))
+        single.add('pods', each.slice(0, Math.max(0, each.indexOf('/'))), 0)
+      for (const namespace of ['a', 'aa', 'ab', 'b', 'kube-system']) {
+        expect(packed.find(namespace)).toEqual(single.find(namespace))
+        expect(packed.contentOf('services', namespace)).toEqual(single.contentOf('services', namespace))
+      }
     }),
   )
 })

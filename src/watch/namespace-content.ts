@@ -3,13 +3,15 @@
  * of what is there and not of what could be. Of each namespace a record outside the heap: types and counts.
  */
 import type { ByteSlabs, Slot } from '../slabs/byte-slabs.ts'
-import { type KeyBytes, RecordMap } from '../slabs/record-map.ts'
+import { type KeyBytes, type PackedKeys, type PackedPart, RecordMap } from '../slabs/record-map.ts'
 
 /** Of a type: its number, how many objects there are, and how many bytes of them are known. Zeros: a free place. */
 const wordsPerType = 3
 const mostBytes: number = 2 ** 32 - 1
 /** Places are added so many at a time. */
-const typesAtOnce = 5
+const typesAtOnce = 8
+
+const slashByte = 0x2f
 
 export class ContentIndex {
   readonly #records: RecordMap
@@ -47,21 +49,41 @@ export class ContentIndex {
   }
 
   /** `namespace` '' is not counted: it is where cluster-scoped objects are. */
-  add(storageName: string, namespace: string | KeyBytes, bytes: number): void {
-    if (namespace === '') return
+  add(storageName: string, namespace: string, bytes: number): void {
+    if (namespace !== '') this.#add(this.#numberOf(storageName), namespace, 1, bytes)
+  }
+
+  /** Of one type, by their keys. Of none the bytes are known. */
+  addPacked(storageName: string, { keys, numbers }: PackedKeys, { from, to, prefixLength }: PackedPart): void {
     const number = this.#numberOf(storageName)
+    let namespace: KeyBytes | undefined
+    let count = 0
+    for (let i = from; i < to; i++) {
+      const start = (i === 0 ? 0 : (numbers[i * 2 - 1] as number)) + prefixLength
+      const end = numbers[i * 2 + 1] as number
+      if (namespace !== undefined && isIn(namespace, start, end)) count++
+      else {
+        if (namespace !== undefined) this.#add(number, namespace, count, 0)
+        namespace = namespaceAt(keys, start, end)
+        count = 1
+      }
+    }
+    if (namespace !== undefined) this.#add(number, namespace, count, 0)
+  }
+
+  #add(number: number, namespace: string | KeyBytes, count: number, bytes: number): void {
     const slot = this.#records.find(namespace)
-    if (slot === 0) return this.#records.add(namespace, 0, places(number, bytes))
+    if (slot === 0) return this.#records.add(namespace, 0, places(number, count, bytes))
     const words = this.#wordsOf(slot)
     let at = this.#placeOf(slot, number, words)
     if (at === words) at = this.#placeOf(slot, 0, words)
     if (at === words) {
       const before = Buffer.alloc(words * 4)
       this.#records.copyTo(slot, before, 0)
-      return this.#records.update(slot, 0, Buffer.concat([before, places(number, bytes)]))
+      return this.#records.update(slot, 0, Buffer.concat([before, places(number, count, bytes)]))
     }
     this.#records.setWord(slot, at, number)
-    this.#records.setWord(slot, at + 1, this.#records.wordOf(slot, at + 1) + 1)
+    this.#records.setWord(slot, at + 1, this.#records.wordOf(slot, at + 1) + count)
     this.#resizeAt(slot, at, bytes)
   }
 
@@ -113,11 +135,25 @@ export class ContentIndex {
   }
 }
 
-/** The first of them is taken, once. */
-function places(number: number, bytes: number): Uint8Array {
+/** Of the key that begins there; undefined = of a cluster-scoped object. */
+function namespaceAt(buffer: Uint8Array, start: number, end: number): KeyBytes | undefined {
+  let slash = start
+  while (slash < end && buffer[slash] !== slashByte) slash++
+  return slash === start || slash === end ? undefined : { buffer, start, end: slash }
+}
+
+/** Does a key of the same buffer lie in this namespace? */
+function isIn({ buffer, start, end }: KeyBytes, from: number, to: number): boolean {
+  if (to - from <= end - start) return false
+  for (let i = start; i <= end; i++) if (buffer[from + i - start] !== buffer[i]) return false
+  return true
+}
+
+/** The first of them is taken. */
+function places(number: number, count: number, bytes: number): Uint8Array {
   const words = new Uint32Array(typesAtOnce * wordsPerType)
   words[0] = number
-  words[1] = 1
+  words[1] = count
   words[2] = bytes
   return new Uint8Array(words.buffer)
 }

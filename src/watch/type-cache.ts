@@ -6,7 +6,7 @@ import { bytesLess } from '../base/key-order.ts'
 import type { LabelSelector } from '../kube/label-selector.ts'
 import { relativeKey } from '../kube/object-key.ts'
 import type { ByteSlabs, Slot } from '../slabs/byte-slabs.ts'
-import { type KeyBytes, RecordMap } from '../slabs/record-map.ts'
+import { type PackedKeys, type PackedPart, RecordMap } from '../slabs/record-map.ts'
 import { damageOf, noteMark } from '../storage/damaged-value.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
 import { type ChangeWindow, type ObjectChange, TypeHistory } from './change-window.ts'
@@ -34,8 +34,6 @@ export type AnyChangeListener = (
 
 /** Above every key: the last code point, which no name may hold. */
 const pastAllKeys = '\u{10ffff}'
-
-const slashByte = 0x2f
 
 /** Half-open, in relative keys. */
 export interface KeySpan {
@@ -245,11 +243,17 @@ export class TypeCache implements VersionHome {
     return () => this.#listeners.delete(own)
   }
 
-  /** First filling, before any reader: no change is told. Without bytes, they are fetched when asked for. */
-  load(key: string | KeyBytes, revision: Revision, bytes?: Uint8Array): void {
+  /** First filling, before any reader: no change is told. */
+  load(key: string, revision: Revision, bytes: Uint8Array): void {
     this.#records.add(key, revision, bytes)
-    this.#count(key, bytes?.length ?? 0)
-    if (bytes?.[0] === noteMark) this.#noteDamage(key, bytes)
+    this.#content.add(this.storageName, namespaceOf(key), bytes.length)
+    if (bytes[0] === noteMark) this.#noteDamage(key, bytes)
+  }
+
+  /** As `load`; the bytes are fetched when they are asked for. */
+  loadKeys(packed: PackedKeys, part: PackedPart): void {
+    this.#records.addPacked(packed, part)
+    this.#content.addPacked(this.storageName, packed, part)
   }
 
   /** What is missing is read in one go where that is much: one by one costs several times as much. */
@@ -286,7 +290,7 @@ export class TypeCache implements VersionHome {
     } else {
       this.#records.add(key, revision, bytes)
       if (this.#labels?.isEmpty === false) this.#labels.changed({ slot: this.#records.find(key), key, bytes })
-      this.#count(key, bytes.length)
+      this.#content.add(this.storageName, namespaceOf(key), bytes.length)
     }
     this.#lastChange = revision
     const change: ObjectChange = { revision, next, old }
@@ -378,14 +382,7 @@ export class TypeCache implements VersionHome {
     return new Map(Array.from(this.#fetchEntries(span), ({ revision, value }) => [revision, value]))
   }
 
-  #noteDamage(key: string | KeyBytes, bytes: Uint8Array): void {
-    const text = typeof key === 'string' ? key : Buffer.from(key.buffer).toString('utf8', key.start, key.end)
-    this.#damaged.set(this.storageName, text, damageOf(bytes))
-  }
-
-  #count(key: string | KeyBytes, bytes: number): void {
-    if (typeof key === 'string') return this.#content.add(this.storageName, namespaceOf(key), bytes)
-    const slash = key.buffer.indexOf(slashByte, key.start)
-    if (slash > key.start && slash < key.end) this.#content.add(this.storageName, { ...key, end: slash }, bytes)
+  #noteDamage(key: string, bytes: Uint8Array): void {
+    this.#damaged.set(this.storageName, key, damageOf(bytes))
   }
 }

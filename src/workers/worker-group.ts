@@ -4,9 +4,11 @@ import type { Config } from '../app/config.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import { keepFor } from '../audit/audit-relay.ts'
 import { sleep } from '../base/clock.ts'
+import { storeParts } from '../encryption/store-health.ts'
 import { GroupMetrics } from '../metrics/metrics.ts'
 import { holdFor } from '../storage/relay/relay-holder.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { StoreReporter } from '../storage/store-report.ts'
 import { type FromWorker, slotVariable, type ToWorker, workerPort } from './channel.ts'
 
 /** How long a worker may take to finish what is under way. */
@@ -14,26 +16,38 @@ const stopMs = 12_000
 const replaceAfterMs = 500
 export type Ready = Extract<FromWorker, { readonly ready: unknown }>['ready']
 
+export interface HeldStore {
+  readonly storage: Storage
+  readonly reporter: StoreReporter
+}
+
 export class WorkerGroup implements AsyncDisposable {
   readonly #config: Config
-  readonly #storage: Storage | undefined
+  readonly #held: HeldStore | undefined
   readonly #audit: AuditLog | undefined
   readonly #metrics: GroupMetrics
   readonly #workers = new Set<Worker>()
   readonly #stop = new AbortController()
 
-  constructor(config: Config, storage: Storage | undefined, audit: AuditLog | undefined) {
+  /** `held`: by this process; undefined = each worker speaks to the store itself. */
+  constructor(config: Config, held: HeldStore | undefined, audit: AuditLog | undefined) {
     this.#config = config
-    this.#storage = storage
+    this.#held = held
     this.#audit = audit
-    this.#metrics = new GroupMetrics({ clock: config.clock, log: config.log, audit: () => audit?.counts })
+    this.#metrics = new GroupMetrics({
+      clock: config.clock,
+      log: config.log,
+      audit: () => audit?.counts,
+      parts: held === undefined ? [] : [storeParts(held.storage, held.reporter)],
+    })
   }
 
   /** Resolves when it serves; from then on it is replaced when it dies. */
   start(slot: number): Promise<Ready> {
     const worker = cluster.fork({ [slotVariable]: String(slot) })
     this.#workers.add(worker)
-    if (this.#storage) holdFor(workerPort(worker, 'relay'), this.#storage)
+    const { storage, reporter } = this.#held ?? {}
+    if (storage && reporter) holdFor(workerPort(worker, 'relay'), storage, () => reporter.now())
     if (this.#audit) keepFor(workerPort(worker, 'audit'), this.#audit)
     this.#metrics.join(workerPort(worker, 'metrics'))
     return new Promise((resolve, reject) => {

@@ -18,6 +18,7 @@ import { replicaId } from '../datadir/data-dir.ts'
 import { openServerStorage } from '../encryption/server-storage.ts'
 import { openKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
+import { StoreReporter } from '../storage/store-report.ts'
 import { type FromWorker, primaryPort, slotVariable, type ToWorker } from './channel.ts'
 import { WorkerGroup } from './worker-group.ts'
 
@@ -47,7 +48,11 @@ export async function serveWithWorkers(config: Config, count: number): Promise<S
   }
   cluster.setupPrimary({ serialization: 'advanced' })
   const audit = config.audit && opening.use(await openAuditLog(config.audit, config.log))
-  const group = opening.use(new WorkerGroup(config, shared, audit))
+  const held = shared && {
+    storage: shared,
+    reporter: opening.use(new StoreReporter(shared, config, () => true).start()),
+  }
+  const group = opening.use(new WorkerGroup(config, held, audit))
   // Made here, so that they all find the same.
   if (config.dataDir !== undefined) await replicaId(config.dataDir, config.ids)
   const [first] = await Promise.all(Array.from({ length: count }, (_, i) => group.start(i + 1)))

@@ -1,9 +1,10 @@
 /** Connections: how many an address, a user and all together may have, and that others still get in. */
 import { once } from 'node:events'
 import http2 from 'node:http2'
+import type { Readable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
 import { failure } from '../support/refusal.ts'
-import { answerIn, everything, type GivenLimits, type Listening, startListening } from './listening.ts'
+import { answerIn, everything, type GivenLimits, type Listening, largeBytes, startListening } from './listening.ts'
 
 let world: Listening
 afterEach(() => world[Symbol.asyncDispose]())
@@ -116,6 +117,20 @@ describe('attack: all connections are taken', () => {
 
 describe('attack: memory', () => {
   const mib = 1024 * 1024
+
+  /** Asked for, begun, and left unread. */
+  async function unreadAnswer(protocol: 'http/1.1' | 'h2', user: string): Promise<Readable> {
+    if (protocol === 'http/1.1') {
+      const socket = await world.tls()
+      socket.pause()
+      socket.write(`GET /large HTTP/1.1\r\nhost: x\r\n${asUser(user)}\r\n`)
+      return socket
+    }
+    const options = { ca: world.ca, settings: { initialWindowSize: 0 } }
+    const session = http2.connect(`https://127.0.0.1:${world.port}`, options).on('error', () => {})
+    return session.request({ ':path': '/large', 'x-user': user }).on('error', () => {})
+  }
+
   const body = (user: string, sizeBytes: number): string =>
     `POST /body HTTP/1.1\r\nhost: x\r\n${asUser(user)}content-length: ${3 * mib}\r\n\r\n${'x'.repeat(sizeBytes)}`
 
@@ -164,6 +179,50 @@ describe('attack: memory', () => {
     for (const socket of [...holding, third, other]) socket.destroy()
     await expect.poll(() => world.overload.budget.takenBytes).toBe(0)
   })
+
+  test('all of it is taken by bodies that do not end: the flow that has most is told, and no other', async () => {
+    world = await startListening({ budget: { totalBytes: 8 * mib, flowBytes: 4 * mib } })
+    const [mine, first, second, third, last] = await Promise.all(Array.from({ length: 5 }, () => world.tls()))
+    mine?.write(body('ann', mib))
+    first?.write(body('eve', 2 * mib))
+    second?.write(body('eve', 1.75 * mib))
+    third?.write(body('bob', 2.5 * mib))
+    await expect.poll(() => world.overload.budget.takenBytes).toBe(7.25 * mib)
+    const said = first && everything(first)
+    last?.write(body('dan', 1.5 * mib))
+    const [status, text] = answerIn((await said) ?? '')
+    expect([status, JSON.parse(text)]).toEqual([
+      429,
+      failure({
+        message: 'Memory is short, and your requests and answers under way take most of it, please try again later.',
+        reason: 'TooManyRequests',
+        details: { retryAfterSeconds: 1 },
+        code: 429,
+      }),
+    ])
+    await expect.poll(() => world.overload.budget.takenBytesOf('user dan')).toBe(1.5 * mib)
+    expect(['ann', 'eve', 'bob'].map((user) => world.overload.budget.takenBytesOf(`user ${user}`) / mib)).toEqual([
+      1, 1.75, 2.5,
+    ])
+    expect(world.lines).toEqual([{ bound: 'largest_flow', flow: 'user eve', times: 1 }])
+  })
+
+  test.each(['http/1.1', 'h2'] as const)(
+    'and by answers that are not read, over %s: of the flow that has most one is cut off',
+    async (protocol) => {
+      world = await startListening({ budget: { totalBytes: largeBytes + 2 * mib, flowBytes: largeBytes } })
+      const unread = await unreadAnswer(protocol, 'eve')
+      await expect.poll(() => world.overload.budget.takenBytesOf('user eve')).toBeGreaterThan(largeBytes)
+      const other = await world.tls()
+      other.write(body('ann', 2 * mib))
+      await expect.poll(() => world.overload.budget.takenBytesOf('user ann')).toBe(2 * mib)
+      expect(world.overload.budget.takenBytesOf('user eve')).toBe(0)
+      // Only a client that reads sees the end of its connection.
+      unread.resume()
+      await expect.poll(() => unread.closed).toBe(true)
+      expect(world.lines).toEqual([{ bound: 'largest_flow', flow: 'user eve', times: 1 }])
+    },
+  )
 
   test('many small answers that are not read: the connections that hold most are cut', async () => {
     world = await startListening({ budget: { totalBytes: 20 * mib, flowBytes: mib } })

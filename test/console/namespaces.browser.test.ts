@@ -17,6 +17,7 @@ import { freePort } from '../support/free-port.ts'
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
 const templates = { group: 'policy', version: 'v1alpha1', resource: 'namespacetemplates' }
+const configMaps = { ...namespaces, resource: 'configmaps' }
 const clusterRoles = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
 const clusterRoleBindings = { ...clusterRoles, resource: 'clusterrolebindings' }
 
@@ -154,21 +155,117 @@ describe.skipIf(noBrowser !== undefined)(
       const name = page.getByRole('textbox', { name: 'Name' })
       await name.fill('Not_A_Name')
       await preview.getByText(/Namespace "Not_A_Name" is invalid: metadata.name: Invalid value/).waitFor()
+      const words = 'must consist of lower case alphanumeric characters'
+      expect(await name.getAttribute('aria-invalid')).toBe('true')
+      const described = page.locator(`[id="${await name.getAttribute('aria-describedby')}"]`)
+      await described.getByText(words).waitFor()
       await name.fill('team-fresh')
       await preview.getByText('greeting').waitFor()
+      expect(await name.getAttribute('aria-invalid')).toBe(null)
       expect(await preview.getByRole('listitem').allTextContents()).toEqual([
         'RoleBinding admin',
         'ResourceQuota quota',
         'ConfigMap greeting',
       ])
+      await page.getByText('Labels and annotations').click()
       await page.getByRole('textbox', { name: 'Labels' }).fill('env=dev')
       await page.getByText(/^echo .*"labels":{"env":"dev"}.* \| kubectl create -f -$/).waitFor()
       await page.getByRole('button', { name: 'Create', exact: true }).click()
       await page.getByText('It is ready, done').waitFor()
       await page.getByRole('listitem').filter({ hasText: 'rolebindings admin' }).waitFor()
+      expect(await axeFaults(page)).toEqual([])
       const made = await world.plane.client.get(namespaces, { name: 'team-fresh' })
       expect(made.metadata.labels).toMatchObject({ env: 'dev' })
       expect(faults).toEqual([])
+      await context.close()
+    })
+
+    test('what templates ask for is a field of the form, and the namespace is shown as it will be', async () => {
+      const { client } = world.plane
+      await client.create(templates, {
+        metadata: { name: 'sized' },
+        spec: {
+          namespaces: { labelSelector: { matchLabels: { kind: 'sized' } } },
+          parameters: [
+            { name: 'size', fromLabel: 'example.com/size', enum: ['small', 'large'], default: 'small' },
+            { name: 'costCentre', fromAnnotation: 'example.com/cost', pattern: '[0-9]{4}', required: true },
+          ],
+          namespaceMetadata: { labels: { 'example.com/centre': '$(costCentre)' } },
+          expiry: { default: '720h', max: '800h' },
+          templates: [
+            {
+              apiVersion: 'v1',
+              kind: 'ConfigMap',
+              metadata: { name: 'about' },
+              data: { of: '$(OWNER)', is: '$(size)' },
+            },
+          ],
+        },
+      })
+      const { page, context, faults } = await visit(
+        browser,
+        (await world.consoleFor('root', ['system:masters'])).address,
+      )
+      await page.getByRole('link', { name: 'Create namespace' }).click()
+      await page.getByRole('textbox', { name: 'Name' }).fill('project')
+      await page.getByRole('combobox', { name: 'Template' }).selectOption('sized')
+      const cost = page.getByRole('textbox', { name: 'costCentre (required)' })
+      await page.getByText('Required value: parameter "costCentre" of template "sized"').first().waitFor()
+      expect(await cost.getAttribute('aria-invalid')).toBe('true')
+      await cost.fill('12')
+      await page.getByText('Invalid value: "12"').first().waitFor()
+      await cost.fill('1234')
+      const preview = page.getByRole('region', { name: 'What will be in it' })
+      await preview.getByText('label example.com/centre: 1234 by template sized').waitFor()
+      await preview.getByText('in 29d').waitFor()
+      await page.getByRole('combobox', { name: 'size' }).selectOption('large')
+      await page.getByRole('textbox', { name: 'Owner' }).fill('carol')
+      await preview.getByText('carol').first().waitFor()
+      await preview.getByText('ConfigMap about').click()
+      await preview.getByText('"is": "large"').waitFor()
+      await page.getByRole('combobox', { name: 'Expires' }).selectOption('after')
+      await page.getByRole('textbox', { name: 'Lives for' }).fill('900h')
+      await page
+        .getByText(/must not be after .*lets its namespaces live for 800h/)
+        .first()
+        .waitFor()
+      await page.getByRole('textbox', { name: 'Lives for' }).fill('48h')
+      await preview.getByText('in 47h').waitFor()
+      expect(await axeFaults(page)).toEqual([])
+      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await page.getByText('It is ready, done').waitFor()
+      const { metadata } = await client.get(namespaces, { name: 'project' })
+      expect(metadata.labels).toMatchObject({
+        kind: 'sized',
+        'example.com/size': 'large',
+        'example.com/centre': '1234',
+      })
+      expect(metadata.annotations).toMatchObject({ 'borough.dev/ttl': '48h', 'borough.dev/owner': 'carol' })
+      const about = await client.get(configMaps, { namespace: 'project', name: 'about' })
+      expect(about['data']).toEqual({ of: 'carol', is: 'large' })
+      expect(faults).toEqual([])
+      await client.delete(templates, { name: 'sized' })
+      await context.close()
+    })
+
+    test('a user who may not read templates is asked for what the server asks for', async () => {
+      const { client } = world.plane
+      await client.create(templates, {
+        metadata: { name: 'asking' },
+        spec: {
+          namespaces: { nameSelector: { include: ['asked-*'] } },
+          parameters: [{ name: 'size', fromLabel: 'example.com/size', enum: ['small', 'large'], required: true }],
+          templates: [],
+        },
+      })
+      const { page, context } = await open('alice')
+      await page.getByRole('link', { name: 'Create namespace' }).click()
+      await page.getByRole('textbox', { name: 'Name' }).fill('asked-a')
+      await page.getByRole('textbox', { name: 'example.com/size' }).fill('small')
+      await page.getByText('No template gives it anything').waitFor()
+      await page.getByText('kubectl create -f -').waitFor()
+      expect(await page.getByRole('textbox', { name: 'example.com/size' }).inputValue()).toBe('small')
+      await client.delete(templates, { name: 'asking' })
       await context.close()
     })
 
@@ -182,6 +279,8 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText(words).waitFor()
       await page.getByRole('button', { name: 'Create', exact: true }).click()
       await page.getByRole('alert').getByText(words).waitFor()
+      // What was typed is still there.
+      expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('team-m')
       await context.close()
     })
 
@@ -300,7 +399,7 @@ describe.skipIf(noBrowser !== undefined)(
       await add('team-b')
       await rowOf(page, 'team-b').getByText('Active').waitFor()
       await add('team-c')
-      await rowOf(page, 'team-c').getByText('Not shown').waitFor()
+      await rowOf(page, 'team-c').getByText('No access').waitFor()
       await page
         .getByText('User "alice" cannot get resource "namespaces" in API group "" in the namespace "team-c"')
         .waitFor()

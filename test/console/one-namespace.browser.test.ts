@@ -141,6 +141,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole('button', { name: 'Ask' }).click()
       await page.getByText('viewer may not delete pods.').waitFor()
       await page.getByText('A binding of ClusterRole edit would allow it.').waitFor()
+      expect(await axeFaults(page)).toEqual([])
       await page.getByRole('combobox', { name: 'Verb' }).selectOption('list')
       await page.getByRole('button', { name: 'Ask' }).click()
       await page.getByText('viewer may list pods.').waitFor()
@@ -172,6 +173,28 @@ describe.skipIf(noBrowser !== undefined)(
       )
     })
 
+    test('an end is put off and taken off by a button, within what a template allows', async () => {
+      const { client } = world.plane
+      await client.create(namespaces, {
+        metadata: { name: 'preview', annotations: { 'borough.dev/expires-at': '2030-05-01T12:00:00Z' } },
+      })
+      const ends = async () =>
+        (await client.get(namespaces, { name: 'preview' })).metadata.annotations?.['borough.dev/expires-at']
+      await page.goto(at('/namespaces/preview'))
+      await page.getByRole('button', { name: 'Extend by a day' }).click()
+      await page.locator('#expiry time[datetime="2030-05-02T12:00:00Z"]').waitFor()
+      expect(await ends()).toBe('2030-05-02T12:00:00Z')
+      await page.getByRole('button', { name: 'Never' }).click()
+      await page.getByText('Expires: never').waitFor()
+      expect(await ends()).toBeUndefined()
+      // A time to live would bring it back.
+      await client.patch(namespaces, { name: 'preview' }, { metadata: { annotations: { 'borough.dev/ttl': '48h' } } })
+      await page.getByText('48h after its creation').waitFor()
+      await page.getByRole('button', { name: 'Never' }).click()
+      await page.getByText('Expires: never').waitFor()
+      expect(await ends()).toBeUndefined()
+    })
+
     test('a user who may only look is offered nothing that would be refused', async () => {
       const { page: theirs, faults } = viewer
       await theirs.goto(new URL('/namespaces/shop', theirs.url()).href)
@@ -191,6 +214,9 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole('heading', { name: 'Why it is not gone' }).waitFor()
       await page.getByRole('heading', { name: 'finalizer backup.example.com/done holds configmaps/held' }).waitFor()
       await page.getByText('borough finalize stuck --remove backup.example.com/done').waitFor()
+      expect(await axeFaults(page)).toEqual([])
+      // Nothing can be set on it any more.
+      expect(await page.getByRole('checkbox').count()).toBe(0)
       await page.getByRole('button', { name: 'Remove finalizer backup.example.com/done' }).click()
       await page.getByRole('button', { name: 'Yes, remove finalizer backup.example.com/done' }).click()
       await page.getByText('namespaces "stuck" not found').waitFor()

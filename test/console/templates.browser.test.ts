@@ -90,6 +90,7 @@ describe.skipIf(noBrowser !== undefined)(
       const change = page.getByRole('listitem').filter({ hasText: 'change ConfigMap/greeting' })
       expect(await change.locator('del').textContent()).toBe('"hello"')
       expect(await change.locator('ins').textContent()).toBe('"good day"')
+      expect(await axeFaults(page)).toEqual([])
       expect((await stored()).metadata.generation).toBe(1)
       await save.click()
       await page.getByRole('heading', { name: 'Rollout of generation 2' }).waitFor()
@@ -136,6 +137,25 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText('2 done, 1 failed').waitFor()
       await client.patch(configMaps, { namespace: 'team-a', name: 'second' }, { data: { text: 'two' } })
       await row.waitFor({ state: 'detached' })
+    })
+
+    test('all namespaces that differ are shown and searched, more than the status names', async () => {
+      const { client } = world.plane
+      const many = Array.from({ length: 14 }, (_, i) => `team-many-${String(i).padStart(2, '0')}`)
+      for (const name of many) await client.create(namespaces, { metadata: { name } })
+      for (const namespace of many) {
+        await client.patch(configMaps, { namespace, name: 'second' }, { data: { text: 'changed' } })
+      }
+      await page.goto(at('/templates/default'))
+      const grid = page.getByRole('grid', { name: 'What stands in its way' })
+      await expect.poll(() => grid.getAttribute('aria-rowcount')).toBe('15')
+      expect(await axeFaults(page)).toEqual([])
+      await page.getByRole('searchbox').fill('many-13 drift')
+      await expect.poll(() => grid.getAttribute('aria-rowcount')).toBe('2')
+      await grid.getByRole('link', { name: 'team-many-13' }).waitFor()
+      expect(page.url()).toBe(at('/templates/default?q=many-13+drift'))
+      for (const name of many) await client.delete(namespaces, { name })
+      await page.getByText('3 done').waitFor()
     })
 
     test('a halted prune says how many, is confirmed by a button, and taken back by a rollback', async () => {

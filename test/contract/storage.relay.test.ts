@@ -14,7 +14,7 @@ const portOf = (port: MessagePort): RelayPort => ({
 describeStorageContract('relay', async (options) => {
   const memory = new MemoryStorage(options)
   const { port1, port2 } = new MessageChannel()
-  holdFor(portOf(port1), memory)
+  holdFor(portOf(port1), memory, () => ({ condition: undefined, scrub: undefined }))
   const storage = new RelayStorage(portOf(port2))
   const close = storage[Symbol.asyncDispose].bind(storage)
   storage[Symbol.asyncDispose] = async () => {

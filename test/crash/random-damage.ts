@@ -111,7 +111,7 @@ export async function tryDamage(specimens: readonly Specimen[], scratch: string,
 }
 
 /** From one byte to a sector; mostly where most bytes are. */
-async function changeBytes(directory: string, random: (below: number) => number): Promise<string> {
+export async function changeBytes(directory: string, random: (below: number) => number): Promise<string> {
   const names = (await readdir(directory)).sort()
   const large = names.filter((name) => name.startsWith('state.db') && !name.endsWith('-shm'))
   const from = random(4) === 0 ? names : large

@@ -13,8 +13,18 @@ export interface CliResult {
 }
 
 /** Runs the command line to its end. */
-export async function borough(args: readonly string[], timeoutMs: number = startTimeoutMs): Promise<CliResult> {
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs })
+export async function borough(
+  args: readonly string[],
+  timeoutMs: number = startTimeoutMs,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CliResult> {
+  // Colours as the test says, not as the terminal that runs the tests.
+  const { FORCE_COLOR: _, NO_COLOR: __, ...ours } = process.env
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { ...ours, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: timeoutMs,
+  })
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

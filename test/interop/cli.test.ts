@@ -96,6 +96,17 @@ jwt:
   claimMappings: { username: { expression: sub } }
 `
 
+const admissionConfiguration = `
+apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: PodSecurity
+  configuration:
+    apiVersion: pod-security.admission.config.k8s.io/v1
+    kind: PodSecurityConfiguration
+    defaults: { enforce: strict }
+`
+
 const webhookKubeconfig = JSON.stringify({
   clusters: [{ name: 'hook', cluster: { server: 'https://127.0.0.1:1/authorize' } }],
   users: [{ name: 'borough', user: { token: 'secret' } }],
@@ -138,7 +149,7 @@ const rows: readonly Row[] = [
       await writeFile(file, 'request-timeout: soon\n')
       return up(dir, '--config', file)
     },
-    want: /config\.yaml: request-timeout: It must be a number with a unit: 500ms, 30s, 2m\.$/m,
+    want: /config\.yaml: request-timeout: It must be a duration like 90s, 1h30m or 7d\.$/m,
   },
   {
     name: 'a certificate without its key',
@@ -288,6 +299,16 @@ const rows: readonly Row[] = [
     opened: true,
   },
   {
+    name: 'an admission configuration with a level that PodSecurity does not know',
+    given: async (dir) => {
+      const file = join(folder, 'admission.yaml')
+      await writeFile(file, admissionConfiguration)
+      return up(dir, '--admission-control-config-file', file)
+    },
+    want: /admission\.yaml can't be used: plugins\[0\]\.configuration\.defaults\.enforce: Invalid value: "strict": must be/,
+    opened: true,
+  },
+  {
     name: 'an authority of proxies that is not there',
     given: (dir) => up(dir, '--requestheader-client-ca-file', join(folder, 'no.pem')),
     want: /^borough: --requestheader-client-ca-file .*no\.pem: ENOENT/,
@@ -312,7 +333,7 @@ const rows: readonly Row[] = [
   {
     name: 'a kubeconfig for a time that is none',
     given: () => ['kubeconfig', '--user', 'anna', '--duration', 'long'],
-    want: /'long' is invalid.*90m, 24h, 30d/,
+    want: /'long' is invalid. It must be a duration like 90s, 1h30m or 7d\./,
   },
 ]
 

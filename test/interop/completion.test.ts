@@ -73,7 +73,9 @@ describe.each(Object.entries(shells))('%s', (shell, offers) => {
   test.skipIf(!hasShell(shell))('completes commands, flags, values and the names of namespaces', async () => {
     expect(await offers(['template', ''])).toEqual(expect.arrayContaining(['plan', 'rollback']))
     expect(await offers(['why', '--ou'])).toEqual(['--output'])
-    expect((await offers(['why', '-o', ''])).sort()).toEqual(['json', 'text'])
+    expect((await offers(['why', '-o', ''])).sort()).toEqual(['json', 'name', 'text', 'wide', 'yaml'])
+    expect((await offers(['template', 'plan', '--color', ''])).sort()).toEqual(['always', 'auto', 'never'])
+    expect(await offers(['storage', 'verify', '--qu'])).toEqual(['--quiet'])
     expect(await offers(['why', 'team-'])).toEqual(['team-a', 'team-b'])
   })
 })

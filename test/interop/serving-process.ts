@@ -1,8 +1,12 @@
-/** A command that serves, as a process of its own from the source: started, heard to be ready, and ended. */
+/**
+ * A command that serves, as a process of its own from the source: started, heard to be ready, and ended. BOROUGH_MAIN
+ * names another program, such as a built one.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-export const main: string = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+export const main: string =
+  process.env['BOROUGH_MAIN'] ?? fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 export const startTimeoutMs = 100_000
 
 export interface Exit {
@@ -11,8 +15,14 @@ export interface Exit {
 }
 
 /** Resolves with its ready line, as `-o json` prints it. @throws Error with its log when it ends or says nothing */
-export async function startServing<Ready>(args: readonly string[]): Promise<{ child: ChildProcess; ready: Ready }> {
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+export async function startServing<Ready>(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ child: ChildProcess; ready: Ready }> {
+  const child = spawn(process.execPath, [main, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   const name = `borough ${args[0]}`
   let log = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

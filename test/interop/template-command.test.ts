@@ -135,6 +135,8 @@ test('rollback --wait tells how far it is, and ends when all namespaces have it 
   const done = await run('rollback', 't', '--wait', '--timeout', '1m')
   expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining(`as generation ${next}`) })
   expect(done.stderr.trim().split('\n').at(-1)).toBe(`t: 2 of 2 namespaces have generation ${next}`)
+  const waited = await run('wait', 't', '--timeout', '1m')
+  expect(waited).toEqual({ code: 0, stdout: '', stderr: done.stderr.trim().split('\n').at(-1) + '\n' })
   await plane.client.create(configMaps, {
     metadata: { namespace: 'kube-system', name: 'borough-population' },
     data: { paused: 'true' },
@@ -142,5 +144,9 @@ test('rollback --wait tells how far it is, and ends when all namespaces have it 
   await waitFor(plane.client, templates, { name: 't' }, (t) => JSON.stringify(t).includes('PopulationPaused'))
   const paused = await run('rollback', 't', '--wait', '--timeout', '1m')
   expect(paused.code).toBe(2)
-  expect(paused.stderr).toContain('t: it stopped: all templates are paused by key paused of ConfigMap')
+  const stopped = 't: it stopped: all templates are paused by key paused of ConfigMap'
+  expect(paused.stderr).toContain(stopped)
+  const waiting = await run('wait', 't')
+  expect({ code: waiting.code, stdout: waiting.stdout }).toEqual({ code: 2, stdout: '' })
+  expect(waiting.stderr).toContain(stopped)
 })

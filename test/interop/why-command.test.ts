@@ -83,3 +83,33 @@ test('a server that is not there is one line that names it', async () => {
     stderr: "borough: https://127.0.0.1:1 can't be reached: connect ECONNREFUSED 127.0.0.1:1\n",
   })
 })
+
+test('--wait waits for the end of a namespace, and says when the time was up', async () => {
+  const name = 'parting'
+  const metadata = { namespace: name, name: 'held', finalizers: ['ex.io/wait'] }
+  await plane.client.create(namespaces, { metadata: { name } })
+  await plane.client.create({ ...namespaces, resource: 'configmaps' }, { metadata })
+  await plane.client.delete(namespaces, { name })
+
+  const late = await run('why', name, '--wait', '--timeout', '500ms')
+  expect({ code: late.code, stderr: late.stderr }).toEqual({ code: 2, stderr: 'namespace parting: the time is up\n' })
+  const other = run('why', name, '--wait')
+  const done = await run('finalize', name, '--remove', 'ex.io/wait', '--wait', '--timeout', '1m')
+  expect(done).toEqual({ code: 0, stderr: '', stdout: 'ex.io/wait removed from configmaps/held\n' })
+  await expect(plane.client.get(namespaces, { name })).rejects.toMatchObject({ reason: 'NotFound' })
+  expect(await other).toEqual({ code: 3, stderr: '', stdout: 'There is no namespace parting.\n' })
+  expect((await run('why', 'default', '--wait')).code).toBe(0)
+})
+
+test('finalize --wait ends with 2 where something else still holds the namespace', async () => {
+  const name = 'twice-held'
+  const metadata = { namespace: name, name: 'held', finalizers: ['ex.io/one', 'ex.io/two'] }
+  await plane.client.create(namespaces, { metadata: { name } })
+  await plane.client.create({ ...namespaces, resource: 'configmaps' }, { metadata })
+  await plane.client.delete(namespaces, { name })
+  expect(await run('finalize', name, '--remove', 'ex.io/one', '--wait', '--timeout', '500ms')).toEqual({
+    code: 2,
+    stderr: 'namespace twice-held: the time is up\n',
+    stdout: 'ex.io/one removed from configmaps/held\n',
+  })
+})

@@ -59,6 +59,50 @@ describe('borough why', () => {
     })
   })
 
+  it('offers to take a finalizer off when the object is being deleted, and not before', async () => {
+    await using slow = await startControlPlane({ population: false, controllers: () => false })
+    await slow.client.create(namespaces, { metadata: { name: 'team-a' } })
+    const held = { namespace: 'team-a', name: 'held', finalizers: ['example.com/hold'] }
+    await slow.client.create(core('configmaps'), { metadata: held })
+    await slow.client.delete(namespaces, { name: 'team-a' })
+    const helps = async () => (await why('team-a', slow.client)).obstacles[0]?.helps.map(({ command }) => command)
+    const look = 'kubectl get configmaps held -n team-a -o yaml'
+    expect(await helps()).toEqual([look])
+    await slow.client.delete(core('configmaps'), { namespace: 'team-a', name: 'held' })
+    expect(await helps()).toEqual([look, 'borough finalize team-a --remove example.com/hold'])
+  })
+
+  it('says who gives a namespace its templates on a cluster without initializers, and the way past them', async () => {
+    const labels = { 'policy/namespace-template-pending': 'true' }
+    const { metadata } = await client.create(namespaces, { metadata: { name: 'team-a', labels } })
+    expect(await why()).toEqual({
+      namespace: 'team-a',
+      state: 'Initializing',
+      since: metadata.creationTimestamp,
+      held: true,
+      obstacles: [
+        {
+          what: 'its templates have not been applied yet',
+          who: 'borough populate: its controller applies the NamespaceTemplates that match',
+          since: metadata.creationTimestamp,
+          helps: [
+            {
+              command: 'kubectl get namespacetemplates',
+              effect: 'templates that failed, with why in their status',
+            },
+            {
+              command: 'kubectl label namespace team-a policy/namespace-template-pending-',
+              effect: 'go on without them; needs the verb initialize on the namespace',
+            },
+            { command: 'kubectl delete namespace team-a', effect: 'give the namespace up' },
+          ],
+        },
+      ],
+      reports: [],
+      notes: [],
+    })
+  })
+
   it('says of a protected namespace how to lift the protection', async () => {
     await create({}, { 'borough.dev/deletion-protection': 'true' })
     expect((await why()).notes).toEqual([

@@ -11,7 +11,7 @@ import { defaultConfig } from '../../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
-import type { Storage } from '../../src/storage/storage.ts'
+import { tellingReads } from '../support/telling-reads.ts'
 import { isThere, waitFor } from '../support/wait-for.ts'
 import { configMap, configMapResource, namespaceResource, ofUsers, templateResource } from './population-world.ts'
 
@@ -26,27 +26,7 @@ const directory = (): string => join(dataDir, 'store')
 /** Only with the population controller. `read`: told of each value that is fetched from the file. */
 async function start(read: (key: string) => void = () => {}): Promise<ControlPlane> {
   const storage = await SqliteStorage.open({ directory: directory() })
-  const opened: Storage = new Proxy(storage, {
-    get(target, name) {
-      if (name === 'takeOpened') return () => counted(target.takeOpened())
-      const value = Reflect.get(target, name)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
-  const counted = (state: ReturnType<SqliteStorage['takeOpened']>): typeof state =>
-    state && {
-      ...state,
-      valueAt(key, revision) {
-        read(key)
-        return state.valueAt(key, revision)
-      },
-      *valuesIn(span) {
-        for (const entry of state.valuesIn(span)) {
-          read(entry.key)
-          yield entry
-        }
-      },
-    }
+  const opened = tellingReads(storage, read)
   const controllers = (name: string): boolean => name.startsWith(templateControllerName)
   const config = { ...defaultConfig, dataDir, storage: { engine: 'sqlite' } as const, controllers }
   return createControlPlane(config, { opened: Promise.resolve(opened) })

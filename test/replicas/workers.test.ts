@@ -73,6 +73,20 @@ describe('two workers', () => {
     }
   })
 
+  it('tell of the store as one that holds it: its room, and the scrub', async () => {
+    const kubeconfig = await server.adminKubeconfig()
+    for (let i = 0; i < 2; i++) {
+      const page = await pageOf(kubeconfig, server, '/metrics')
+      expect(metricIn(page, 'borough_storage_used_bytes')).toBeGreaterThan(4096)
+      expect(metricIn(page, 'borough_storage_free_bytes')).toBeGreaterThan(4096)
+      expect(metricIn(page, 'borough_storage_writes_limited')).toBe(0)
+      expect(metricIn(page, 'borough_storage_scrub_findings')).toBe(0)
+      expect(page.match(/^borough_storage_used_bytes /gm)).toHaveLength(1)
+      const ready = await pageOf(kubeconfig, server, '/readyz?verbose')
+      expect(ready).toContain('[+]storage ok\n[+]storage-room ok\n[+]storage-scrub ok\n')
+    }
+  })
+
   it('under load, and while one is killed: linearizable keys, complete watches, exact quota', {
     timeout: 120_000,
   }, async () => {

@@ -1,12 +1,13 @@
 /** The default policy as a server with all features has it. */
 import type { DefaultPolicy } from '../../src/apis/rbac/bootstrap.ts'
 import { defaultClusterPolicy } from '../../src/apis/rbac/bootstrap.ts'
+import { defaultAdmissionSettings } from '../../src/app/admission-settings.ts'
 import { defaultConfig } from '../../src/app/config.ts'
 import { controllerRulesOf, featuresOf } from '../../src/app/features.ts'
 import type { Feature } from '../../src/feature/feature.ts'
 
 const flowControl = { configure: () => [], metrics: () => [] }
-const deps = { caCert: '', signClientCertificate: (): string => '', flowControl }
+const deps = { caCert: '', signClientCertificate: (): string => '', flowControl, admission: defaultAdmissionSettings }
 
 export const everyFeature: readonly Feature[] = featuresOf(defaultConfig, deps).list
 

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { generateKeyPair, issueCertificate, privateKeyPem } from '../../src/base/x509-certificate.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 
@@ -29,6 +30,8 @@ export type Answerer = (question: Question, path: string) => Reply | Promise<Rep
 
 export interface Received {
   readonly path: string
+  /** Common name of the certificate that the caller showed. */
+  readonly caller: string | undefined
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly review: { readonly apiVersion: string; readonly kind: string; readonly request: Question }
 }
@@ -76,11 +79,13 @@ export async function startWebhookServer(
 ): Promise<WebhookServer> {
   const { key, cert, ca } = webhookCertificates(names)
   const received: Received[] = []
-  const server = createServer({ key, cert }, (request, response) => {
+  const server = createServer({ key, cert, requestCert: true, rejectUnauthorized: false }, (request, response) => {
     void (async () => {
       const text = Buffer.concat(await request.toArray()).toString('utf8')
       const review = JSON.parse(text) as Received['review']
-      received.push({ path: request.url ?? '', headers: request.headers, review })
+      const { subject } = (request.socket as TLSSocket).getPeerCertificate()
+      const caller = (subject as { CN?: string } | undefined)?.CN
+      received.push({ path: request.url ?? '', caller, headers: request.headers, review })
       const path = (request.url ?? '').split('?')[0] ?? ''
       const { raw, ...reply } = await hooks.answer(review.request, path)
       response.writeHead(raw?.status ?? 200, { 'content-type': 'application/json' })

@@ -33,7 +33,7 @@ export const blindPlants: readonly Plant[] = [
     'an update may exceed a quota',
     ['test/admission/quotas.test.ts'],
     'src/apis/quotas/accountant.ts',
-    "if (change.subresource !== 'status') {",
+    'if (mustFit(change)) {',
     'if (change.before === undefined) {',
   ),
   plant(

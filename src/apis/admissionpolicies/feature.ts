@@ -25,7 +25,7 @@ export const admissionPolicies: Feature = {
     ],
   },
   open(context) {
-    const { authorizer, catalog, clock, diagnostics, lister, log, typeOf } = context
+    const { authorizer, catalog, clock, diagnostics, evaluator, lister, log, typeOf } = context
     const { types } = catalog
     const indexed = {
       lister,
@@ -51,6 +51,7 @@ export const admissionPolicies: Feature = {
       types,
       namespaces: namespaceLookup(context),
       ask: permissionAsker(authorizer),
+      evaluator,
       convert: async (...conversion: Parameters<typeof convertObject>) => convertObject(...conversion),
     }
     return {

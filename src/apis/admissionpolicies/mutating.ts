@@ -12,6 +12,7 @@ import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { AdmissionFacts, ExpressionFault } from '../../cel/admission-expressions.ts'
 import { Budget } from '../../cel/budget.ts'
+import { type Evaluator, plainFacts } from '../../cel/evaluator.ts'
 import type { AskPermission } from '../../cel/library/authorizer.ts'
 import { CompiledMutations } from '../../cel/mutation-expressions.ts'
 import { aggregate } from '../../kube/aggregate.ts'
@@ -39,6 +40,7 @@ export interface MutatingPolicyDeps extends SelectionDeps, ApplyMutationDeps {
   readonly clock: Clock
   readonly convert: Convert
   readonly ask: AskPermission
+  readonly evaluator: Evaluator
   observe(mutation: ObservedMutation): void
 }
 
@@ -146,16 +148,21 @@ class Run {
       user: a.user,
       ask,
     })
-    const verdict = policy.compiled.match(factsOf(shown.object))
+    const matched = factsOf(shown.object)
+    const verdict = await this.#deps.evaluator.run({
+      name: 'mutationConditions',
+      ...this.#costly(invocation, matched),
+      input: () => plainFacts(matched),
+      here: (allowance) => policy.compiled.match(matched, allowance),
+    })
     if (verdict.errors) this.#fail(policy.policy, binding, { message: aggregate(verdict.errors), reason: 'Invalid' })
     if (verdict.matches !== true) return object
     const key = keyOf(invocation)
     if (this.#round.isSecond && !this.#rounds.again.has(key)) return object
 
-    const budget = new Budget()
     let changed = shown.object
     for (let i = 0; i < policy.compiled.count && changed !== undefined; i++) {
-      changed = this.#mutate(invocation, i, { object: changed, facts: factsOf(changed), budget })
+      changed = await this.#mutate(invocation, i, { object: changed, facts: factsOf(changed) })
     }
     let next = object
     if (changed !== undefined && !jsonEqual(changed, shown.object)) {
@@ -167,16 +174,22 @@ class Run {
     return next
   }
 
-  #mutate(
-    { policy, binding, seenAs }: MutatingInvocation,
+  async #mutate(
+    invocation: MutatingInvocation,
     index: number,
-    on: { readonly object: KubeObject; readonly facts: AdmissionFacts; readonly budget: Budget },
-  ): KubeObject {
-    const { clock } = this.#deps
+    on: { readonly object: KubeObject; readonly facts: AdmissionFacts },
+  ): Promise<KubeObject> {
+    const { policy, binding, seenAs } = invocation
+    const { clock, evaluator } = this.#deps
     const began = clock.monotonic()
     let outcome: ObservedMutation['outcome'] = 'no_error'
     try {
-      const evaluated = policy.compiled.evaluate(index, on.facts, on.budget)
+      const evaluated = await evaluator.run({
+        name: 'mutation',
+        ...this.#costly(invocation, on.facts),
+        input: () => ({ ...plainFacts(on.facts), index }),
+        here: (allowance) => policy.compiled.evaluate(index, on.facts, new Budget(undefined, undefined, allowance)),
+      })
       if (evaluated.mutation) return applyMutation(this.#deps, seenAs, on.object, evaluated.mutation)
       outcome = evaluated.fault
       this.#fail(policy.policy, binding, { message: evaluated.error, reason: 'Invalid' })
@@ -189,6 +202,10 @@ class Run {
       this.#deps.observe({ policy: policy.name, binding: binding.metadata.name ?? '', outcome, durationMs })
     }
     return on.object
+  }
+
+  #costly({ policy }: MutatingInvocation, { user, ask }: AdmissionFacts) {
+    return { source: policy.compiled.source, flow: user.username, ask }
   }
 
   #callAgain(): void {

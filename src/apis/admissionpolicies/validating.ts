@@ -6,6 +6,7 @@
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ExpressionFault } from '../../cel/admission-expressions.ts'
+import { type Evaluator, plainFacts } from '../../cel/evaluator.ts'
 import type { AskPermission } from '../../cel/library/authorizer.ts'
 import { CompiledPolicy, type Evaluated, type PolicyResult } from '../../cel/policy-expressions.ts'
 import { codeByReason, forbidden, StatusError, type StatusReason } from '../../kube/status-error.ts'
@@ -33,6 +34,7 @@ export interface PolicyDeps extends SelectionDeps {
   readonly index: PolicyIndex<AdmissionPolicy, CompiledPolicy>
   readonly convert: Convert
   readonly ask: AskPermission
+  readonly evaluator: Evaluator
 }
 
 interface Denial {
@@ -112,7 +114,15 @@ class Round {
         user: a.user,
         ask: this.#deps.ask,
       }
-      const result = policy.compiled.evaluate(facts, () => this.#deps.clock.monotonic())
+      const { clock, evaluator } = this.#deps
+      const result = await evaluator.run({
+        name: 'policy',
+        source: policy.compiled.source,
+        input: () => plainFacts(facts),
+        flow: a.user.username,
+        ask: facts.ask,
+        here: (allowance) => policy.compiled.evaluate(facts, () => clock.monotonic(), allowance),
+      })
       this.#take(policy.name, binding, result, annotations)
     }
     for (const [key, values] of annotations) a.annotate(`${policy.name}/${key}`, values.join(', '))

@@ -20,7 +20,7 @@ import { expiringCondition } from './types.ts'
 /** Namespaces as the controller sees them, of this server or of another cluster. */
 export interface NamespaceFeed {
   /** What exists and may have an end, some at a time. */
-  existing(): Iterable<Namespace>
+  existing(signal: AbortSignal): Iterable<Namespace> | AsyncIterable<Namespace>
   /** Each change from now on; undefined = removed. */
   subscribe(listener: (name: string, next: Namespace | undefined) => void): () => void
   find(name: string): Namespace | undefined
@@ -68,7 +68,7 @@ export class ExpirySchedule implements Source {
     try {
       await this.#feed.ready?.(signal)
       let looked = 0
-      for (const namespace of this.#feed.existing()) {
+      for await (const namespace of this.#feed.existing(signal)) {
         if (++looked % lookedAtOnce === 0) await setImmediate()
         if (signal.aborted) return
         this.#seen(namespace.metadata.name ?? '', namespace)

@@ -1,6 +1,9 @@
 /** Namespaces that end by themselves: who may say when, and the controller that ends them. */
 import { topic } from '../../base/diagnostics.ts'
+import { restBetween } from '../../base/rest-between.ts'
+import { sweptAtOnce } from '../../controller/source.ts'
 import type { Feature, FeatureContext, Instruments } from '../../feature/feature.ts'
+import { versionSteps } from '../../feature/type-feed.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { parseTime } from '../../kube/time.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -72,26 +75,26 @@ const mark = Buffer.from(`"${expiresAtAnnotation}"`)
 
 /** By bytes first: most namespaces have no end, and are not parsed. */
 function feedOf(context: FeatureContext): NamespaceFeed {
-  const { lister } = context
+  const { lister, stored } = context
   const { type, find } = namespaceLookup(context)
   const hasEnd = (bytes: Uint8Array): boolean =>
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(mark)
   return {
     find,
-    *existing() {
-      for (const stored of lister.list(type, '')) if (hasEnd(stored.bytes)) yield stored.object
+    async *existing(signal) {
+      const rest = restBetween()
+      for (const step of versionSteps(stored, type)) {
+        for (const namespace of step) if (hasEnd(namespace.bytes)) yield namespace.object
+        if (step.length === sweptAtOnce) await rest()
+        if (signal.aborted) return
+      }
     },
-    subscribe(listener) {
-      let exists = true
-      const stop = lister.subscribe(type, (next, old) => {
-        if (exists) return
+    subscribe: (listener) =>
+      lister.follow(type, (next, old) => {
         const name = next?.name ?? old?.name ?? ''
         if (next === undefined) listener(name, undefined)
         else if (hasEnd(next.bytes) || (old !== undefined && hasEnd(old.bytes))) listener(name, next.object)
-      })
-      exists = false
-      return stop
-    },
+      }),
   }
 }
 

@@ -58,7 +58,7 @@ export const initializers = ({ enabled, configurations, hold, isPopulated }: Ini
     const { authorizer, clock, lister } = context
     const lookup = namespaceLookup(context)
     configurations.follow(context)
-    lister.subscribe(lookup.type, (next, old) => hold.changed(next?.name ?? old?.name ?? '', () => next?.object))
+    lister.follow(lookup.type, (next, old) => hold.changed(next?.name ?? old?.name ?? '', () => next?.object))
     const strategies = {
       'namespaceinitializerconfigurations.admissionregistration.k8s.io': initializerConfigurationStrategy,
     }
@@ -83,6 +83,7 @@ export const initializers = ({ enabled, configurations, hold, isPopulated }: Ini
           events: recorderOf(context, run, initializerControllerName),
           onError: run.onError(initializerControllerName),
           announce: (uid, outcome) => turns.announce(uid, outcome),
+          seen: (name) => turns.changed(name, lookup.find(name)),
         }),
       ],
       metrics,
@@ -102,9 +103,10 @@ function observeTurns(context: FeatureContext, enabled: boolean): TurnObserver {
     },
   })
   if (!enabled) return observer
-  lister.subscribe(namespaceLookup(context).type, (next, old) => {
+  // Of those that exist the leader's controller tells.
+  lister.follow(namespaceLookup(context).type, (next, old) => {
     const name = next?.name ?? old?.name ?? ''
-    // By bytes first: a start with many namespaces does not parse them all.
+    // By bytes first: nearly all are initialized, and need not be parsed.
     const mayWait =
       next !== undefined && Buffer.from(next.bytes.buffer, next.bytes.byteOffset, next.bytes.length).includes(mark)
     if (mayWait || observer.isWaiting(name)) observer.changed(name, next?.object)

@@ -40,6 +40,8 @@ export interface InitializerControllerDeps {
   readonly onError: (error: unknown) => void
   /** Told how a turn is about to end; undefined when it did not come to that. */
   readonly announce?: (uid: string, outcome: TurnOutcome | undefined) => void
+  /** Told of each namespace that is being initialized, those that exist at the start among them. */
+  readonly seen?: (name: string) => void
 }
 
 /** Each is a commit under way: as many as a store likes to flush together, when a configuration lets thousands go. */
@@ -60,6 +62,7 @@ export function initializerController(deps: InitializerControllerDeps): Controll
       const name = (next ?? old)?.metadata.name ?? ''
       if (next === undefined) turns.end(name)
       else turns.seen(next)
+      deps.seen?.(name)
       return { namespace: '', name }
     },
   )

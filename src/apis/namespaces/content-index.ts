@@ -22,15 +22,26 @@ function byName(a: ResourceType, b: ResourceType): number {
   return x < y ? -1 : x > y ? 1 : 0
 }
 
-export function contentIndex(lister: Lister, stored: StoreView, namespaces: NamespaceLookup): NamespaceContent {
+export interface ContentIndex extends NamespaceContent {
+  /** Takes note of a namespace that existed at the start: true = it is being deleted. Changes are noted by themselves. */
+  see(namespace: StoredObject<Namespace>): boolean
+}
+
+export function contentIndex(lister: Lister, stored: StoreView, namespaces: NamespaceLookup): ContentIndex {
   // Asked at every change of any object, so it is a set.
   const terminating = new Set<string>()
-  lister.subscribe(namespaces.type, (next, old) => {
-    const name = next?.name ?? old?.name ?? ''
-    if (next !== undefined && isBeingDeleted(next)) terminating.add(name)
-    else terminating.delete(name)
+  const see = (namespace: StoredObject<Namespace>): boolean => {
+    const isGoing = isBeingDeleted(namespace)
+    if (isGoing) terminating.add(namespace.name)
+    else terminating.delete(namespace.name)
+    return isGoing
+  }
+  lister.follow(namespaces.type, (next, old) => {
+    if (next !== undefined) see(next)
+    else if (old !== undefined) terminating.delete(old.name)
   })
   return {
+    see,
     of: (namespace) => lister.contentOf(namespace).map(({ type, count }) => ({ resource: type, count })),
     remaining(namespace, limit) {
       const named: Remaining[] = []

@@ -16,7 +16,7 @@ export interface NamespaceContent {
     readonly named: readonly Remaining[]
     readonly finalizers: ReadonlyMap<string, number>
   }
-  /** Calls back whenever an object in a terminating namespace has changed or gone. */
+  /** Calls back whenever an object has changed or gone in a namespace that is known to be terminating. */
   onChange(listener: (namespace: string) => void): () => void
   /** Sees everything acknowledged anywhere before the call. */
   refresh(): Promise<void>

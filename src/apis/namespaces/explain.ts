@@ -16,6 +16,7 @@ import {
   type NamespaceInitializerConfiguration,
   namespaceTemplateInitializer,
 } from '../initializers/types.ts'
+import { pendingLabel } from '../templates/types.ts'
 import type { Explanation, Help, Obstacle } from './explanation.ts'
 import { dryRunRefusals, refusalsIn } from './refused-deletion.ts'
 import { type LeftContent, type LeftObject, remainingContent } from './remaining-content.ts'
@@ -41,6 +42,7 @@ export async function explainNamespace(
   const namespace = (await client.get(namespaceResource, { name }, { signal })) as Namespace
   if (namespace.metadata.deletionTimestamp !== undefined) return explainTerminating(client, namespace, clock, signal)
   if (namespace.spec?.initializers !== undefined) return explainInitializing(client, namespace, signal)
+  if (namespace.metadata.labels?.[pendingLabel] !== undefined) return explainGate(namespace)
   const dryRun = (): Promise<unknown> => client.delete(namespaceResource, { name }, { dryRun: true, signal })
   return {
     namespace: name,
@@ -129,6 +131,35 @@ async function explainInitializing(client: Client, namespace: Namespace, signal:
       ...endNote(namespace),
       ...protectionNote(namespace),
     ],
+  }
+}
+
+/** On a cluster without initializers, where `borough populate` gives namespaces their templates. */
+function explainGate(namespace: Namespace): Explanation {
+  const { name = '', creationTimestamp } = namespace.metadata
+  const populated = conditionOf(namespace, 'Populated')
+  const obstacle: Obstacle = {
+    what: 'its templates have not been applied yet',
+    who: 'borough populate: its controller applies the NamespaceTemplates that match',
+    ...(creationTimestamp ? { since: creationTimestamp } : {}),
+    ...(populated?.status === 'False' && populated.message ? { progress: populated.message } : {}),
+    helps: [
+      ...lookAt(namespaceTemplateInitializer),
+      {
+        command: `kubectl label namespace ${name} ${pendingLabel}-`,
+        effect: 'go on without them; needs the verb initialize on the namespace',
+      },
+      { command: `kubectl delete namespace ${name}`, effect: 'give the namespace up' },
+    ],
+  }
+  return {
+    namespace: name,
+    state: 'Initializing',
+    ...(creationTimestamp ? { since: creationTimestamp } : {}),
+    held: true,
+    obstacles: [obstacle],
+    reports: reportsOf(namespace),
+    notes: [...endNote(namespace), ...protectionNote(namespace)],
   }
 }
 
@@ -279,7 +310,8 @@ function contentObstacles(
           command: `kubectl get ${first?.resource} ${first?.name} -n ${namespace} -o yaml`,
           effect: 'what it waits for may stand in its status',
         },
-        wayOut(namespace, finalizer),
+        // Before the object is deleted its finalizers hold nothing, and can't be taken off that way.
+        ...(since === undefined ? [] : [wayOut(namespace, finalizer)]),
       ],
     })
   }

@@ -1,7 +1,9 @@
 /** Namespaces: lifecycle admission, finalization, and the controller that empties those that go. */
-import { changesOf, keysOf } from '../../controller/source.ts'
+import type { ObjectKey } from '../../controller/controller.ts'
+import { changesOf, keysOf, sweep } from '../../controller/source.ts'
 import type { Feature } from '../../feature/feature.ts'
-import { typeFeed } from '../../feature/type-feed.ts'
+import { laterFeed, versionSteps } from '../../feature/type-feed.ts'
+import type { StoredObject } from '../../registry/registry.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import {
   type HasExpired,
@@ -10,10 +12,11 @@ import {
   namespaceFinalization,
   namespaceLifecycle,
 } from './admission.ts'
-import { contentIndex, isBeingDeleted } from './content-index.ts'
+import { contentIndex } from './content-index.ts'
 import { namespaceLookup } from './lookup.ts'
 import { namespaceReconciler } from './reconcile.ts'
 import { type NamespaceStrategyOptions, namespaceStrategy } from './strategy.ts'
+import type { Namespace } from './types.ts'
 
 export interface NamespacesOptions extends NamespaceStrategyOptions {
   /** Plugins that are off by default. */
@@ -38,6 +41,8 @@ export const namespaces = ({ extraAdmission, hasExpired, ...strategy }: Namespac
     const { clock, lister, stored, create } = context
     const lookup = namespaceLookup(context)
     const content = contentIndex(lister, stored, lookup)
+    const keyOfTerminating = (namespace: StoredObject<Namespace>): ObjectKey | undefined =>
+      content.see(namespace) ? { namespace: '', name: namespace.name } : undefined
     const optional = [
       namespaceExists(lookup),
       namespaceAutoProvision(lookup, (name, creator) => create(lookup.type, { metadata: { name } }, creator)),
@@ -55,9 +60,8 @@ export const namespaces = ({ extraAdmission, hasExpired, ...strategy }: Namespac
           workers: 10,
           sources: [
             keysOf((enqueue) => content.onChange((name) => enqueue({ namespace: '', name }))),
-            changesOf(typeFeed(lister, lookup.type)).map((next) =>
-              next !== undefined && isBeingDeleted(next) ? { namespace: '', name: next.name } : undefined,
-            ),
+            changesOf(laterFeed(lister, lookup.type)).map((next) => next && keyOfTerminating(next)),
+            sweep(() => versionSteps(stored, lookup.type), keyOfTerminating),
           ],
           reconciler: namespaceReconciler({ client: client(controller), content, clock }),
         },

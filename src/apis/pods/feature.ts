@@ -9,11 +9,12 @@ import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { defaultTolerations } from './default-tolerations.ts'
 import { podCollector, podCollectorName } from './reconcile.ts'
 import { podSecurity } from './security/admission.ts'
-import { podJudged, podJudgementFailed, podSecurityMetrics } from './security/metrics.ts'
+import { podExempted, podJudged, podJudgementFailed, podSecurityMetrics } from './security/metrics.ts'
+import type { PodSecuritySettings } from './security/pod-security-configuration.ts'
 import { podStrategy } from './strategy.ts'
 import { nodeResource, podResource } from './types.ts'
 
-export const pods: Feature = {
+export const pods = (security: PodSecuritySettings): Feature => ({
   name: 'pods',
   controllerRules: {
     // Removes pods whose time is over, and those of nodes that do not exist.
@@ -33,12 +34,14 @@ export const pods: Feature = {
       strategies: { pods: podStrategy(catalog.strategyOf(podType), nodeExists) },
       admission: [
         podSecurity({
+          settings: security,
           namespaces: namespaceLookup(context),
           clock,
           *podsIn(namespace) {
             for (const { object } of lister.list(podType, namespace)) yield object
           },
           judged: (judgement) => diagnostics.publish(podJudged, judgement),
+          exempted: (pod) => diagnostics.publish(podExempted, pod),
           failed: (fault) => diagnostics.publish(podJudgementFailed, fault),
         }),
         defaultTolerations,
@@ -71,7 +74,7 @@ export const pods: Feature = {
       metrics: (instruments) => podSecurityMetrics(instruments, diagnostics),
     }
   },
-}
+})
 
 const graceMark = Buffer.from('"deletionGracePeriodSeconds":')
 const hasGrace = (bytes: Uint8Array): boolean =>

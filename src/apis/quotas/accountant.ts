@@ -26,6 +26,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { type Amounts, amounts } from '../pods/resources.ts'
 import type { QuotaEpochs, SeenEpoch } from './epoch.ts'
 import { chargeOf, findExceeded, Ledger, type Usages } from './ledger.ts'
+import { type LimitedResource, requireCover } from './limited-resources.ts'
 import { inScopes } from './scopes.ts'
 import type { ResourceQuota, ScopeRequirement } from './types.ts'
 import { countNames, isIgnored, isMeasured, isPods, unsaid, usageOf } from './usage.ts'
@@ -44,6 +45,8 @@ export interface AccountantDeps extends CountedContent {
   readonly epochs: QuotaEpochs
   /** Names of the quotas of a namespace, ascending. */
   quotas(namespace: string): Iterable<string>
+  /** What may be used only where a quota covers it, now. */
+  limited(): readonly LimitedResource[]
   /** What all quotas of the namespace, of whatever kind, take of each transaction that changes its content. */
   operations(namespace: string, view: DecisionView): number
 }
@@ -55,15 +58,19 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
   const charges = (change: ContentChange, view: DecisionView): DecidedWrite[] => {
     const { type, namespace, name } = change
     const writes: DecidedWrite[] = []
+    const present: ResourceQuota[] = []
     let usages: Usages | undefined
     for (const quotaName of deps.quotas(namespace)) {
       if (isQuota(type) && quotaName === name) continue
       const seen = view.see(quotaType, namespace, quotaName)
       if (seen.object === undefined) continue
+      present.push(seen.object)
       usages ??= usagesOf(change)
       const updated = charge(seen.object, change, usages)
       if (updated) writes.push({ key: seen.key, value: encodeStored(updated), expect: seen.expect, object: updated })
     }
+    const limited = deps.limited()
+    if (limited.length > 0) requireCover(limited, change, usages ?? usagesOf(change), present)
     return writes
   }
 

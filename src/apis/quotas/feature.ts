@@ -8,12 +8,13 @@ import { operationsOf, QuotaRecords } from '../clusterquotas/records.ts'
 import { clusterQuotaResource } from '../clusterquotas/types.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { quotaAccountant } from './accountant.ts'
+import type { LimitedResource } from './limited-resources.ts'
 import { quotaControllerName, quotaReconciler, showsWhatHolds } from './reconcile.ts'
 import { StoredEpochs } from './stored-epochs.ts'
 import { quotaStrategy } from './strategy.ts'
 import { quotaResource } from './types.ts'
 
-export const resourceQuotas: Feature = {
+export const resourceQuotas = (limited: readonly LimitedResource[]): Feature => ({
   name: 'quotas',
   controllerRules: {
     // Puts the status of a quota right when another client wrote it.
@@ -24,6 +25,8 @@ export const resourceQuotas: Feature = {
     const quotaType = typeOf(quotaResource)
     const records = new QuotaRecords(quotaType)
     let hasOthers = false
+    // What the server must write before it serves clients needs no quota.
+    let inForce: readonly LimitedResource[] = []
     lister.subscribe(typeOf(clusterQuotaResource), () => {
       hasOthers = true
     })
@@ -32,6 +35,7 @@ export const resourceQuotas: Feature = {
       accountants: [
         quotaAccountant({
           quotaType,
+          limited: () => inForce,
           epochs: new StoredEpochs(context, quotaType),
           quotas: (namespace) => stored.versions(quotaType.storageName, namespace).map(({ name }) => name),
           operations: (namespace, view) =>
@@ -41,6 +45,9 @@ export const resourceQuotas: Feature = {
           list: (type, namespace) => [...lister.list(type, namespace)].map(({ object }) => object),
         }),
       ],
+      start() {
+        inForce = limited
+      },
       controllers: ({ client }) => [
         {
           name: quotaControllerName,
@@ -54,7 +61,7 @@ export const resourceQuotas: Feature = {
       ],
     }
   },
-}
+})
 
 /** By bytes first: the quota of a busy namespace changes with every object in it. */
 function withOtherLimits(quota: StoredObject): ObjectKey | undefined {

@@ -28,7 +28,7 @@ type Follow<K> = (kind: K, listener: Parameters<Lister['subscribe']>[1]) => () =
 export interface ListedRbac {
   readonly subscribe: Follow<Kind>
   readonly inNamespaces: {
-    readonly follow: Follow<NamespacedKind>
+    readonly follow: Follow<NamespacedKind | 'Namespace'>
     list(kind: NamespacedKind, namespace: string): Iterable<StoredObject>
   }
   findNamespace(name: string): KubeObject | undefined

@@ -1,6 +1,6 @@
 /** How far a generation of a template has got, told until it has reached its namespaces or has stopped. */
 import type { Client } from '../../client/client.ts'
-import { isExpired } from '../../kube/status-error.ts'
+import { objectStates } from '../../client/object-states.ts'
 import { completeReason, progressingCondition } from './rollout.ts'
 import { populationPaused } from './status.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
@@ -23,8 +23,9 @@ export async function* rolloutStates(
   signal: AbortSignal,
 ): AsyncGenerator<RolloutState> {
   let told = ''
-  for await (const template of versionsOf(client, name, signal)) {
-    const state = stateOf(template, generation)
+  for await (const template of objectStates(client, templateResource, name, signal)) {
+    if (template === undefined) throw new Error(`template ${name} is gone`)
+    const state = stateOf(template as NamespaceTemplate, generation)
     const text = JSON.stringify(state)
     if (state !== undefined && text !== told) yield state
     if (state?.outcome !== undefined) return
@@ -44,25 +45,4 @@ function stateOf({ metadata, status = {} }: NamespaceTemplate, generation: numbe
   if (progressing.status === 'True') return figures
   if (progressing.reason === completeReason) return { ...figures, outcome: 'complete' }
   return { ...figures, outcome: 'stopped', message: progressing.message }
-}
-
-/** As it is, then after each change. */
-async function* versionsOf(client: Client, name: string, signal: AbortSignal): AsyncGenerator<NamespaceTemplate> {
-  const selection = { fieldSelector: `metadata.name=${name}`, signal }
-  for (;;) {
-    const { items, metadata } = await client.list(templateResource, selection)
-    const [first] = items
-    if (first === undefined) throw new Error(`template ${name} is gone`)
-    yield first
-    const resourceVersion = metadata.resourceVersion ?? ''
-    try {
-      for await (const { type, object } of client.watch(templateResource, { ...selection, resourceVersion })) {
-        if (type === 'DELETED') throw new Error(`template ${name} is gone`)
-        if (type !== 'BOOKMARK') yield object as NamespaceTemplate
-      }
-    } catch (error) {
-      if (!isExpired(error)) throw error
-    }
-    signal.throwIfAborted()
-  }
 }

@@ -68,6 +68,8 @@ const versionKey = (version: Matcher): string => `${version.template.metadata.ui
 
 export class TemplateLedger {
   readonly #byTemplate = new Map<string, Page>()
+  /** By template: the last entry without failures. Nearly all namespaces have it, and share it. */
+  readonly #usual = new Map<string, LedgerEntry>()
 
   /** `attempts` by template name; templates that are not among it hold nothing here any more. Answers what changed. */
   record(
@@ -95,7 +97,8 @@ export class TemplateLedger {
       const isKept = attempt.isSelected || failures.length > 0
       const isSkipping = results.some((r) => r.template === template && r.skipped !== undefined)
       const isExtended = results.some((r) => r.template === template && r.extended !== undefined)
-      this.#set(template, namespace, isKept ? { ...attempt, failures, isSkipping, isExtended } : undefined)
+      const entry = { ...attempt, failures, isSkipping, isExtended }
+      this.#set(template, namespace, isKept ? this.#entry(entry) : undefined)
     }
     // Pruning may have emptied a namespace of a template that is going away.
     for (const r of results) touched.add(r.template)
@@ -145,7 +148,17 @@ export class TemplateLedger {
   }
 
   forgetTemplate(template: string): void {
+    this.#usual.delete(template)
     this.#byTemplate.delete(template)
+  }
+
+  #entry(entry: LedgerEntry): LedgerEntry {
+    if (entry.failures.length > 0) return entry
+    const template = entry.version.template.metadata.name ?? ''
+    const usual = this.#usual.get(template)
+    if (usual !== undefined && isSameEntry(usual, entry)) return usual
+    this.#usual.set(template, entry)
+    return entry
   }
 
   #set(template: string, namespace: string, next: LedgerEntry | undefined): void {
@@ -169,6 +182,13 @@ const emptyPage = (): Page => ({
   skipping: new Map(),
   extending: new Map(),
 })
+
+const isSameEntry = (a: LedgerEntry, b: LedgerEntry): boolean =>
+  a.version === b.version &&
+  a.isSelected === b.isSelected &&
+  a.isSkipping === b.isSkipping &&
+  a.isExtended === b.isExtended &&
+  (a.isUnrendered ?? false) === (b.isUnrendered ?? false)
 
 function count({ holding, skipping, extending }: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
   if (entry === undefined || !entry.isSelected || entry.failures.length > 0) return

@@ -6,6 +6,7 @@
 import { untilAborted } from '../../base/aborted.ts'
 import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
+import type { ReportProgress } from '../../base/progress.ts'
 import type { Client } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
@@ -59,6 +60,7 @@ export interface PlanDeps {
   readonly client: Client
   readonly clock: Clock
   readonly signal: AbortSignal
+  readonly report?: ReportProgress
 }
 
 export function isTemplate({ apiVersion, kind }: Partial<KubeObject>): boolean {
@@ -79,7 +81,7 @@ export async function planTemplates(
   templates: readonly KubeObject[],
   deletions: readonly string[] = [],
 ): Promise<readonly TemplatePlan[]> {
-  const { client, clock } = deps
+  const { client, clock, report = () => undefined } = deps
   const stop = new AbortController()
   const signal = AbortSignal.any([deps.signal, stop.signal])
   try {
@@ -119,7 +121,7 @@ export async function planTemplates(
       plans.push({
         isNew,
         ...isDeletion,
-        ...(await planOne({ client, index, clones, matchers, namespaces, signal }, version)),
+        ...(await planOne({ client, index, clones, matchers, namespaces, signal, report }, version)),
       })
     }
     return plans
@@ -135,6 +137,7 @@ interface World {
   readonly matchers: ReadonlyMap<string, Matcher>
   readonly namespaces: readonly Namespace[]
   readonly signal: AbortSignal
+  readonly report: ReportProgress
 }
 
 async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePlan, 'isNew'>> {
@@ -150,6 +153,7 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
     isDisabled(template) && !isDeleted ? [] : reachable.filter((n) => (!isDeleted && version.selects(n)) || holds(n))
   const planned: PlannedNamespace[] = []
   for (let at = 0; at < concerned.length; at += atOnce) {
+    world.report({ doing: `planning ${name}`, done: at, total: concerned.length, unit: 'namespaces' })
     const batch = concerned.slice(at, at + atOnce)
     append(planned, await Promise.all(batch.map((namespace) => planNamespace(world, template, namespace))))
   }

@@ -12,6 +12,7 @@ import { ActivePasses } from './active-passes.ts'
 import type { RecordListener } from './applied-records.ts'
 import { believeMarks } from './believe-marks.ts'
 import { isGateShut, tellingLabels } from './gate.ts'
+import { NamespaceKeeper } from './kept-namespace.ts'
 import { kindsEverOf, RecordedKinds } from './kinds.ts'
 import { KnownKinds } from './known-kinds.ts'
 import { TemplateLedger } from './ledger.ts'
@@ -65,7 +66,9 @@ export class PopulationState {
     this.matchedNamespaces = new MatchedNamespaces((version, namespace) => this.#counts(version, namespace))
     this.statuses = new StatusSchedule(clock)
     this.watches = new Watches(deps)
-    const ofNamespaces = { resource: namespaceResource, includeUninitialized: true, keep: withoutManagers }
+    const keeper = new NamespaceKeeper()
+    const keep = (namespace: KubeObject): KubeObject => keeper.keep(namespace)
+    const ofNamespaces = { resource: namespaceResource, includeUninitialized: true, keep }
     this.#namespaces = this.watches.on(ofNamespaces, (next, old) => this.#namespaceChanged(next, old))
     this.#templates = this.watches.on({ resource: templateResource }, (next, old) => this.#templateChanged(next, old))
     const { namespace, name } = populationConfig
@@ -267,12 +270,6 @@ export class PopulationState {
       if (this.findNamespace(name)?.metadata.uid !== uid) this.releaseRecord(name, uid)
     }
   }
-}
-
-/** Half of what a namespace is, and nothing here asks for it. */
-function withoutManagers(namespace: KubeObject): KubeObject {
-  const { managedFields: _, ...metadata } = namespace.metadata
-  return { ...namespace, metadata }
 }
 
 /** Our own status writes must not set us going again. */

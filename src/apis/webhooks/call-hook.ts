@@ -11,8 +11,9 @@ import { type Attributes, NeedsStoredScope } from '../../admission/admission.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
+import { type Evaluator, plainFacts } from '../../cel/evaluator.ts'
 import type { AskPermission } from '../../cel/library/authorizer.ts'
-import { WebhookCallError, type WebhookClient } from '../../client/webhook-client.ts'
+import { WebhookCallError, type WebhookClient, type WebhookCredentials } from '../../client/webhook-client.ts'
 import { aggregate } from '../../kube/aggregate.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { matchesLabels } from '../../kube/label-selector.ts'
@@ -34,6 +35,8 @@ import {
 } from './review.ts'
 import type { Convert } from './shown-object.ts'
 import type { WebhookPhase } from './types.ts'
+import { targetOf, userFor } from './webhook-credentials.ts'
+import type { WebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 /** One question, as it ended. */
 export interface ObservedCall {
@@ -48,6 +51,8 @@ export interface ObservedCall {
 
 export interface CallDeps {
   readonly client: WebhookClient
+  /** Who the server is to webhooks; absent = asks without credentials. */
+  readonly kubeconfig: WebhookKubeconfig | undefined
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
@@ -55,6 +60,7 @@ export interface CallDeps {
   readonly convert: Convert
   /** For match conditions: whether a user may do something. */
   readonly ask: AskPermission
+  readonly evaluator: Evaluator
   observe(call: ObservedCall): void
 }
 
@@ -110,7 +116,7 @@ export async function ask(
   const { webhook } = hook
   const uid = deps.ids.uid()
   const request = admissionRequest(uid, a, invocation, shown)
-  if (!conditionsHold(deps, hook, request, shown, a)) return notAsked
+  if (!(await conditionsHold(deps, hook, request, shown, a))) return notAsked
   // A webhook that is asked about an object may read its namespace.
   if (a.pendingScope?.mayWait) throw new NeedsStoredScope(webhook.name)
 
@@ -131,6 +137,7 @@ export async function ask(
     const version = reviewVersion(webhook.admissionReviewVersions ?? [])
     const asking = deps.client.post({
       address: webhook.clientConfig,
+      credentials: await credentialsFor(deps, hook),
       body: reviewText(version, request),
       timeoutMs: Math.min(allowedMs, leftMs),
       signal: a.caller.signal,
@@ -156,6 +163,16 @@ export async function ask(
   }
 }
 
+/** @throws WebhookCallError: the client is not told which file of the server it is, the log is */
+function credentialsFor({ kubeconfig, log }: CallDeps, hook: Hook): Promise<WebhookCredentials> | undefined {
+  const user = kubeconfig && userFor(targetOf(hook.webhook.clientConfig), kubeconfig)
+  return user?.credentials().catch((cause: unknown) => {
+    const fault = cause instanceof Error ? cause.message : String(cause)
+    log.error({ webhook: hook.webhook.name, fault }, 'the credentials for a webhook could not be read')
+    throw new WebhookCallError("the server can't read its credentials", { cause })
+  })
+}
+
 /** The client no longer waits for the answer, whatever this webhook's policy is. */
 const outOfTime = (): StatusError => timeout('request did not complete within requested timeout', {})
 
@@ -167,20 +184,28 @@ function faultText(error: unknown): string | undefined {
 }
 
 /** False = it is not to be asked. @throws StatusError if that can't be told, and it must be asked */
-function conditionsHold(
-  { ask: may }: CallDeps,
+async function conditionsHold(
+  { ask: may, evaluator }: CallDeps,
   { conditions, webhook }: Hook,
   request: Readonly<Record<string, unknown>>,
   shown: Shown,
   a: Attributes,
-): boolean {
+): Promise<boolean> {
   if (conditions === undefined) return true
-  const { matches, errors } = conditions.evaluate({
+  const facts = {
     object: shown.object as unknown as JsonValue | undefined,
     oldObject: shown.oldObject as unknown as JsonValue | undefined,
     request: request as JsonObject,
     user: a.user,
     ask: may,
+  }
+  const { matches, errors } = await evaluator.run({
+    name: 'conditions',
+    source: conditions.source,
+    input: () => plainFacts(facts),
+    flow: a.user.username,
+    ask: may,
+    here: (allowance) => conditions.evaluate(facts, allowance),
   })
   if (matches !== undefined) return matches
   if (webhook.failurePolicy === 'Ignore') return false

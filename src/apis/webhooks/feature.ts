@@ -10,13 +10,17 @@ import type { ObservedCall } from './call-hook.ts'
 import { HookIndex } from './hook-index.ts'
 import { webhookCalled, webhookMetrics } from './metrics.ts'
 import { mutatingWebhooks } from './mutating.ts'
-import { configurationResources } from './types.ts'
+import { configurationResources, type WebhookPhase } from './types.ts'
 import { validatingWebhooks } from './validating.ts'
+import type { WebhookKubeconfig } from './webhook-kubeconfig.ts'
 
-export const webhooks: Feature = {
+/** By phase: who the server is to webhooks. */
+export type WebhookKubeconfigs = Readonly<Record<WebhookPhase, WebhookKubeconfig | undefined>>
+
+export const webhooks = (kubeconfigs: WebhookKubeconfigs): Feature => ({
   name: 'webhooks',
   open(context) {
-    const { authorizer, catalog, clock, diagnostics, ids, log, webhookClient } = context
+    const { authorizer, catalog, clock, diagnostics, evaluator, ids, log, webhookClient } = context
     const indices = { mutating: indexOf(context, 'mutating'), validating: indexOf(context, 'validating') }
     const deps = {
       client: webhookClient,
@@ -26,14 +30,15 @@ export const webhooks: Feature = {
       namespaces: namespaceLookup(context),
       convert: async (...conversion: Parameters<typeof convertObject>) => convertObject(...conversion),
       ask: permissionAsker(authorizer),
+      evaluator,
       observe: (call: ObservedCall) => diagnostics.publish(webhookCalled, call),
       settle: (type: ResourceType, object: JsonObject) =>
         catalog.applyDefaults(type, decodeObject(object, type).value as unknown as KubeObject),
     }
     return {
       admission: [
-        mutatingWebhooks({ ...deps, index: indices.mutating }),
-        validatingWebhooks({ ...deps, index: indices.validating }),
+        mutatingWebhooks({ ...deps, kubeconfig: kubeconfigs.mutating, index: indices.mutating }),
+        validatingWebhooks({ ...deps, kubeconfig: kubeconfigs.validating, index: indices.validating }),
       ],
       metrics: (instruments) => webhookMetrics(instruments, diagnostics),
       start() {
@@ -42,7 +47,7 @@ export const webhooks: Feature = {
       },
     }
   },
-}
+})
 
 const indexOf = (
   { catalog, lister, log, typeOf }: FeatureContext,

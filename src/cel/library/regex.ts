@@ -1,5 +1,5 @@
 /** `find` and `findAll`. @see k8s.io/apiserver/pkg/cel/library/regex.go v0.36 */
-import type { Budget } from '../budget.ts'
+import { AllowanceExceeded, type Budget } from '../budget.ts'
 import { type Library, method } from '../functions.ts'
 import { ArrayList, CelError } from '../values.ts'
 
@@ -7,7 +7,7 @@ function findAll(text: string, pattern: string, limit: bigint, budget: Budget): 
   try {
     return budget.pattern(pattern).findAll(text, limit < 0n ? -1 : Number(limit))
   } catch (e) {
-    if (e instanceof CelError) throw e
+    if (e instanceof CelError || e instanceof AllowanceExceeded) throw e
     throw new CelError(`Illegal regex: ${e instanceof Error ? e.message : String(e)}`, { cause: e })
   }
 }

@@ -2,7 +2,7 @@
  * The functions of the language itself: operators, conversions, texts, sizes, `in`.
  * @see https://github.com/google/cel-spec/blob/master/doc/langdef.md#list-of-standard-definitions
  */
-import type { Budget } from '../budget.ts'
+import { AllowanceExceeded, type Budget } from '../budget.ts'
 import { compare, equal } from '../equality.ts'
 import { fn, type Library, method, type Overload } from '../functions.ts'
 import { joinByIdentity } from '../json-values.ts'
@@ -171,7 +171,7 @@ const matches = (text: string, pattern: string, budget: Budget): boolean => {
   try {
     return budget.pattern(pattern).test(text)
   } catch (e) {
-    if (e instanceof CelError) throw e
+    if (e instanceof CelError || e instanceof AllowanceExceeded) throw e
     throw new CelError(`error parsing regexp: ${e instanceof Error ? e.message : String(e)}`, { cause: e })
   }
 }

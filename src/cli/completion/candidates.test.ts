@@ -4,7 +4,8 @@ import { findCandidates, type NameSource } from './candidates.ts'
 import { printCandidates } from './completion.ts'
 
 function program(): Command {
-  const root = new Command('borough')
+  const root = new Command('borough').configureHelp({ showGlobalOptions: true })
+  root.addOption(new Option('--color <when>', 'colours').choices(['always', 'never']))
   root
     .command('why')
     .description('say why')
@@ -49,6 +50,8 @@ test.each<{ readonly name: string; readonly words: readonly string[]; readonly e
   { name: 'flags may carry their value', words: ['why', '--kubeconfig=other', ''], expected: 'elsewhere\n:4\n' },
   { name: 'there is no second argument', words: ['why', 'team-a', ''], expected: ':4\n' },
   { name: 'flags of the command', words: ['why', '--o'], expected: '--output\thow\n:4\n' },
+  { name: 'flags of all commands', words: ['why', '--c'], expected: '--color\tcolours\n:4\n' },
+  { name: 'their values', words: ['template', 'plan', '--color', 'a'], expected: 'always\n:4\n' },
   { name: 'values of a flag', words: ['why', '-o', ''], expected: 'text\njson\n:4\n' },
   { name: 'values of a flag behind its equals sign', words: ['why', '--output=j'], expected: '--output=json\n:4\n' },
   { name: 'a flag that takes a file leaves it to the shell', words: ['why', '--kubeconfig', ''], expected: ':0\n' },

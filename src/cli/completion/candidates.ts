@@ -94,8 +94,10 @@ function readWords(program: Command, words: readonly string[]): Reading {
 
 const takesValue = (option: Option): boolean => option.required || option.optional
 
+/** Of the command, or of one above it. */
 const optionOf = (command: Command, flag: string): Option | undefined =>
-  command.options.find((option) => option.long === flag || option.short === flag)
+  command.options.find((option) => option.long === flag || option.short === flag) ??
+  (command.parent === null ? undefined : optionOf(command.parent, flag))
 
 function argumentAt(command: Command, position: number): Argument | undefined {
   const last = command.registeredArguments[command.registeredArguments.length - 1]
@@ -103,10 +105,12 @@ function argumentAt(command: Command, position: number): Argument | undefined {
 }
 
 function optionsOf(command: Command): Candidate[] {
-  return command
-    .createHelp()
-    .visibleOptions(command)
-    .map(({ long, short, description }) => ({ value: long ?? short ?? '', description }))
+  const help = command.createHelp()
+  const above = help.visibleGlobalOptions(command).filter(({ long }) => long !== '--version')
+  return [...help.visibleOptions(command), ...above].map(({ long, short, description }) => ({
+    value: long ?? short ?? '',
+    description,
+  }))
 }
 
 const visibleCommands = (command: Command): Candidate[] =>

@@ -20,6 +20,33 @@ export async function mayI(cluster: Cluster, action: ReviewedAction, signal?: Ab
   return (answer as { status?: { allowed?: boolean } }).status?.allowed === true
 }
 
+interface ResourceRule {
+  readonly apiGroups?: readonly string[]
+  readonly resources?: readonly string[]
+}
+
+/** Every user may ask what they may do. */
+const groupsOfReviews: ReadonlySet<string> = new Set(['authorization.k8s.io', 'authentication.k8s.io'])
+
+/** Whether the user may do anything with what is in a namespace: it may be theirs, though they may not see itself. */
+export async function mayWorkIn(cluster: Cluster, namespace: string, signal: AbortSignal): Promise<boolean> {
+  const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
+  const body = { kind: 'SelfSubjectRulesReview', apiVersion: 'authorization.k8s.io/v1', spec: { namespace } }
+  const answer = await cluster.client.request('POST', path, body, { signal })
+  const { resourceRules = [] } = (answer as { status?: { resourceRules?: readonly ResourceRule[] } }).status ?? {}
+  if (resourceRules.length === 0) return false
+  const { kinds } = await cluster.client.discovery.kinds()
+  const inside = new Set(
+    kinds.filter(({ namespaced }) => namespaced).map(({ group, resource }) => `${resource}.${group}`),
+  )
+  const isInside = (resource: string, group: string): boolean =>
+    !groupsOfReviews.has(group) &&
+    (resource === '*' || group === '*' || inside.has(`${resource.split('/')[0]}.${group}`))
+  return resourceRules.some(({ apiGroups = [], resources = [] }) =>
+    apiGroups.some((group) => resources.some((resource) => isInside(resource, group))),
+  )
+}
+
 /** False until the server has said yes. */
 export function useMay(action: ReviewedAction): boolean {
   const cluster = useCluster()

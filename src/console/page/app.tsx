@@ -3,17 +3,17 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Cluster } from './cluster.ts'
+import { loadCreateView, loadTemplateView } from './later-views.ts'
 import { Locked } from './locked.tsx'
 import { isTabPath, NamespaceView } from './namespace/namespace-view.tsx'
-import { CreateView } from './namespaces/create-view.tsx'
 import { NamespacesView } from './namespaces/namespaces-view.tsx'
 import { Link, type Router, RouterContext } from './router.tsx'
 import { EditView } from './templates/edit-view.tsx'
 import { MapView } from './templates/map-view.tsx'
-import { TemplateView } from './templates/template-view.tsx'
 import { TemplatesView } from './templates/templates-view.tsx'
 import { ClusterContext, useCluster } from './use-cluster.ts'
 import { Mark, ThemeIcon } from './widgets/icons.tsx'
+import { Later } from './widgets/later.tsx'
 
 interface AppProps {
   readonly cluster: Cluster
@@ -45,7 +45,8 @@ export function App({ cluster, router }: AppProps) {
 
 function viewAt(path: string): { readonly view: ComponentChildren; readonly title: string } {
   if (path === '/' || path === '/namespaces') return { view: <NamespacesView />, title: 'My namespaces' }
-  if (path === '/namespaces/new') return { view: <CreateView />, title: 'Create a namespace' }
+  if (path === '/namespaces/new')
+    return { view: <Later load={loadCreateView} given={{}} />, title: 'Create a namespace' }
   const [, name = '', tab = ''] = /^\/namespaces\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? []
   if (name !== '' && isTabPath(tab)) {
     const decoded = decodeURIComponent(name)
@@ -58,7 +59,8 @@ function viewAt(path: string): { readonly view: ComponentChildren; readonly titl
   if (template !== undefined) {
     const decoded = decodeURIComponent(template)
     if (edit !== undefined) return { view: <EditView key={decoded} name={decoded} />, title: `Edit ${decoded}` }
-    return { view: <TemplateView key={decoded} name={decoded} />, title: decoded }
+    const view = <Later key={decoded} load={loadTemplateView} given={{ name: decoded }} />
+    return { view, title: decoded }
   }
   return { view: <NoView path={path} />, title: 'No such page' }
 }

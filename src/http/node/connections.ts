@@ -143,21 +143,25 @@ export class Connections {
     return this.#all.size > 0
   }
 
-  /** The largest first: of a flow that has more than its share, then of all. */
+  /** Of the flow that has most the connection that has most, and so on: until no flow, and not all, have too much. */
   #cutUnread(unread: number): void {
     const { totalBytes, flowBytes } = this.#overload.budget.limits
-    const largest = [...this.#all.values()]
-      .map((connection) => ({ connection, bytes: connection.unreadBytes }))
-      .sort((a, b) => b.bytes - a.bytes)
-    const byFlow = new Map<string, number>()
-    for (const { connection, bytes } of largest) count(byFlow, connection.flow, bytes)
+    const flows = [...Map.groupBy(this.#all.values(), ({ flow }) => flow).values()].map((connections) => {
+      const each = connections.map((connection) => ({ connection, bytes: connection.unreadBytes }))
+      return {
+        bytes: each.reduce((sum, { bytes }) => sum + bytes, 0),
+        smallestFirst: each.sort((a, b) => a.bytes - b.bytes),
+      }
+    })
     let left = unread
-    for (const { connection, bytes } of largest) {
-      const ofFlow = byFlow.get(connection.flow) ?? 0
-      if (left <= totalBytes && ofFlow <= flowBytes) continue
-      connection.cutUnread()
-      byFlow.set(connection.flow, ofFlow - bytes)
-      left -= bytes
+    for (;;) {
+      const largest = flows.reduce((a, b) => (b.bytes > a.bytes ? b : a))
+      if (left <= totalBytes && largest.bytes <= flowBytes) return
+      const cut = largest.smallestFirst.pop()
+      if (cut === undefined) return
+      cut.connection.cutUnread()
+      largest.bytes -= cut.bytes
+      left -= cut.bytes
     }
   }
 }

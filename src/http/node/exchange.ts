@@ -10,9 +10,9 @@
 
 import type { ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
-import { StatusError } from '../../kube/status-error.ts'
+import { StatusError, tooManyRequests } from '../../kube/status-error.ts'
 import type { ApiResponse } from '../api.ts'
-import type { ByteAccount } from '../byte-budget.ts'
+import type { ByteAccount, Holder } from '../byte-budget.ts'
 import { flowOf } from '../flow-of.ts'
 import type { Bound } from '../incidents.ts'
 import { type Connection, Followed } from './connection.ts'
@@ -28,7 +28,7 @@ export type Channel = ServerHttp2Stream | ServerResponse
 
 type Phase = 'handling' | 'body' | 'answer'
 
-export abstract class Exchange extends Followed {
+export abstract class Exchange extends Followed implements Holder {
   readonly connection: Connection
   readonly #channel: Channel
   #phase: Phase = 'handling'
@@ -37,11 +37,12 @@ export abstract class Exchange extends Followed {
   #markBytes = 0
   /** In `body`: received so far; in `answer`: handed over, and to be taken by the peer. */
   #bytes = 0
-  #onLateBody: ((error: StatusError) => void) | undefined
+  #onRefusedBody: ((error: StatusError) => void) | undefined
   #account: ByteAccount | undefined
   #user: string | undefined
   #controller: AbortController | undefined
   #isAborted = false
+  #isClosed = false
   /** All of the answer is handed over: what happens to the channel then is no departure. */
   #isAnswered = false
 
@@ -91,9 +92,11 @@ export abstract class Exchange extends Followed {
   /** Opened when something is charged for the first time: most requests are small. */
   get account(): ByteAccount {
     if (this.#account === undefined) {
-      const account = this.connection.overload.budget.open(this.flow)
+      const account = this.connection.overload.budget.open(this.flow, this)
       this.#account = account
-      this.#channel.once('close', () => account.close())
+      // Once the channel is closed it does not tell so again.
+      if (this.#isClosed) account.close()
+      else this.#channel.once('close', () => account.close())
     }
     return this.#account
   }
@@ -112,15 +115,16 @@ export abstract class Exchange extends Followed {
 
   /** The channel is closed. */
   closed(): void {
+    this.#isClosed = true
     if (this.#isAnswered) return
     this.abort()
     this.connection.cancelled()
   }
 
-  /** The body is awaited from now on. `onLate` is called once, if it comes in too slowly. */
-  receives(onLate: (error: StatusError) => void): void {
+  /** The body is awaited from now on. `onRefused` is called once, if it is not waited for any longer. */
+  receives(onRefused: (error: StatusError) => void): void {
     this.#phase = 'body'
-    this.#onLateBody = onLate
+    this.#onRefusedBody = onRefused
     this.#bytes = 0
     this.#mark()
   }
@@ -132,7 +136,7 @@ export abstract class Exchange extends Followed {
 
   receivedAll(): void {
     this.#phase = 'handling'
-    this.#onLateBody = undefined
+    this.#onRefusedBody = undefined
   }
 
   /** So many bytes of the answer are handed to the socket and must be taken before others follow. */
@@ -171,11 +175,22 @@ export abstract class Exchange extends Followed {
         if (elapsedMs < slowMs) return
         if (this.#bytes - this.#markBytes >= (leastBytesPerSecond * elapsedMs) / 1000) return this.#mark()
         this.connection.overload.incidents.happened('body_deadline', this.flow)
-        return this.#onLateBody?.(bodyTooSlow(leastBytesPerSecond))
+        return this.#onRefusedBody?.(bodyTooSlow(leastBytesPerSecond))
       }
       case 'answer':
         if (elapsedMs >= slowMs + (this.#bytes * 1000) / leastBytesPerSecond) this.cut('answer_deadline')
     }
+  }
+
+  get isIdle(): boolean {
+    return this.#phase !== 'handling'
+  }
+
+  /** A client that still sends its body can be told; one that does not read can't. */
+  shed(): void {
+    if (this.#phase !== 'body') return this.cut('largest_flow')
+    this.connection.overload.incidents.happened('largest_flow', this.flow)
+    this.#onRefusedBody?.(takesMost)
   }
 
   cut(bound: Bound): void {
@@ -188,6 +203,11 @@ export abstract class Exchange extends Followed {
     this.#markBytes = this.#bytes
   }
 }
+
+const takesMost = tooManyRequests(
+  'Memory is short, and your requests and answers under way take most of it, please try again later.',
+  1,
+)
 
 const bodyTooSlow = (leastBytesPerSecond: number): StatusError =>
   new StatusError(

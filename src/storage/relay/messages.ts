@@ -5,6 +5,7 @@
 import type { RelayPort } from '../../base/relay-port.ts'
 import type { ChangeBatch, Commit, Entry, Revision, Span, StorageErrorCode } from '../storage.ts'
 import { StorageError } from '../storage.ts'
+import type { StoreReport } from '../store-report.ts'
 
 /** A ticket is named by its number; `never` = the transaction that was followed has failed. */
 export type SentExpect = Revision | 'absent' | 'never' | { readonly left: number }
@@ -28,7 +29,7 @@ export type ToHolder =
       readonly at: Revision | undefined
       readonly limit: number | undefined
     }
-  | { readonly type: 'currentRevision' | 'compactedRevision'; readonly id: number }
+  | { readonly type: 'currentRevision' | 'compactedRevision' | 'report'; readonly id: number }
   | { readonly type: 'compact'; readonly id: number; readonly before: Revision }
   /** Tickets up to `settled` will not be named any more, but for those of later messages. */
   | { readonly type: 'commit'; readonly id: number; readonly transaction: SentTransaction; readonly settled: number }
@@ -54,6 +55,7 @@ export interface Answers {
   readonly range: { readonly revision: Revision; readonly entries: readonly Entry[]; readonly more: boolean }
   readonly currentRevision: Revision
   readonly compactedRevision: Revision
+  readonly report: StoreReport
   readonly compact: undefined
   readonly commit: Commit
 }

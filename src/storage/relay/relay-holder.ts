@@ -1,6 +1,7 @@
 /** The side of the process that holds the store: does what one other process asks, in the order it is asked. */
 import type { RelayPort } from '../../base/relay-port.ts'
 import type { Expect, Storage, Ticket, Transaction } from '../storage.ts'
+import type { StoreReport } from '../store-report.ts'
 import {
   type FromHolder,
   Outbox,
@@ -14,8 +15,8 @@ import {
 const never = 1
 
 /** Serves until the other side is gone. */
-export function holdFor(port: RelayPort, storage: Storage): void {
-  const holder = new Holder(port, storage)
+export function holdFor(port: RelayPort, storage: Storage, report: () => StoreReport): void {
+  const holder = new Holder(port, storage, report)
   port.onMessage((messages) => {
     for (const message of messages as readonly ToHolder[]) holder.take(message)
   })
@@ -31,15 +32,17 @@ interface Watch {
 class Holder {
   readonly #outbox: Outbox<FromHolder>
   readonly #storage: Storage
+  readonly #report: () => StoreReport
   readonly #tickets = new Map<number, Ticket>()
   readonly #watches = new Map<number, Watch>()
   readonly #reads = new Map<number, AbortController>()
   #forgotten = 0
   #closed = false
 
-  constructor(port: RelayPort, storage: Storage) {
+  constructor(port: RelayPort, storage: Storage, report: () => StoreReport) {
     this.#outbox = new Outbox({ ...port, send: (message) => (this.#closed ? undefined : port.send(message)) })
     this.#storage = storage
+    this.#report = report
   }
 
   take(message: ToHolder): void {
@@ -56,6 +59,8 @@ class Holder {
         return this.#read(id, () => this.#storage.currentRevision())
       case 'compactedRevision':
         return this.#read(id, () => this.#storage.compactedRevision())
+      case 'report':
+        return this.#read(id, async () => this.#report())
       case 'compact':
         return this.#read(id, () => this.#storage.compact(message.before))
       case 'commit':

@@ -18,6 +18,7 @@ import type {
   Transaction,
 } from '../storage.ts'
 import { StorageError } from '../storage.ts'
+import type { StoreReport } from '../store-report.ts'
 import { checkTickets, QueuedTicket, settle } from '../ticket.ts'
 import { checkLimit, checkTransaction } from '../transaction-shape.ts'
 import { type Answers, type FromHolder, fromSentError, Outbox, type SentExpect, type ToHolder } from './messages.ts'
@@ -108,6 +109,10 @@ export class RelayStorage implements Storage {
 
   compactedRevision(): Promise<Revision> {
     return this.#ask<'compactedRevision'>({ type: 'compactedRevision' })
+  }
+
+  report(): Promise<StoreReport> {
+    return this.#ask<'report'>({ type: 'report' })
   }
 
   /** The store itself goes on. Commits handed in before are still decided. */

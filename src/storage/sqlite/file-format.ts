@@ -11,6 +11,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { endOfCommit, type Revision, StorageError } from '../storage.ts'
+import { flushAnew } from './flush-anew.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
 
 /** 'Boro' in ASCII. Tells our files from other SQLite files. */
@@ -47,6 +48,8 @@ const createMeta = `CREATE TABLE meta (id INTEGER PRIMARY KEY CHECK (id = 1), ${
 
 /** For a connection that will write: makes the file, or brings it to this format. @throws StorageError */
 export function prepareFile(database: DatabaseSync, path: string, maxFileBytes: number): void {
+  // Before anything is added to it, and before it is copied into the file.
+  flushAnew(`${path}-wal`)
   const version = checkFormat(database, path)
   const mode = pragma(database, 'journal_mode = WAL')
   if (mode !== 'wal')

@@ -3,8 +3,13 @@
  *
  * The writer may have flushed what has not been told here yet. So every answer is as of `head`: a row that is newer, or
  * missing, is looked for among the few changes after it, and what they replaced is still in the log.
+ *
+ * A page of the log that is damaged concerns the values on it and no others: each is answered as a note. Where the disk
+ * can't read one, the error names the first value that lies there.
  */
+import { statSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { damageNote } from '../damaged-value.ts'
 import type { EntryCursor, Present } from '../mvcc/present.ts'
 import { type Entry, type Revision, type Span, StorageError } from '../storage.ts'
 import { pragma, readMeta } from './file-format.ts'
@@ -12,6 +17,7 @@ import { openRow } from './rows.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
 
 const cacheKiB = 4096
+const maxUnreadable = 100
 
 export class FilePresent implements Present, Disposable {
   readonly #path: string
@@ -23,6 +29,11 @@ export class FilePresent implements Present, Disposable {
   readonly #byRevision: StatementSync
   readonly #newer: StatementSync
   readonly #span: StatementSync
+  /** The index alone. */
+  readonly #revisionOf: StatementSync
+  readonly #revisionsIn: StatementSync
+  /** What the disk could not read when it was last asked for, by key. */
+  readonly #unreadable = new Map<string, string>()
 
   /** `head`: the newest commit that was told. @throws StorageError */
   constructor(path: string, head: () => Revision) {
@@ -41,6 +52,8 @@ export class FilePresent implements Present, Disposable {
         'SELECT p.key, p.revision, l.key, l.value, l.header FROM present p LEFT JOIN log l ON l.revision = p.revision'
       this.#byKey = statement(`${joined} WHERE p.key = ?`)
       this.#span = statement(`${joined} WHERE p.key >= ? AND p.key < ? ORDER BY p.key`)
+      this.#revisionOf = statement('SELECT key, revision FROM present WHERE key = ?')
+      this.#revisionsIn = statement('SELECT key, revision FROM present WHERE key > ? AND key < ? ORDER BY key')
       this.#byRevision = statement('SELECT key, value, header FROM log WHERE revision = ?')
       this.#newer = statement('SELECT key, previous FROM log WHERE revision > ? ORDER BY revision')
     } catch (error) {
@@ -50,8 +63,7 @@ export class FilePresent implements Present, Disposable {
 
   get(key: string): Entry | undefined {
     return this.#reading(() => {
-      const columns = this.#byKey.get(key)
-      const found = columns === undefined ? undefined : this.#checked(columns)
+      const found = this.#find(key)
       if (found !== undefined && found.revision <= this.#head()) return found
       return this.#before().get(key)?.()
     })
@@ -123,11 +135,18 @@ export class FilePresent implements Present, Disposable {
     }
   }
 
-  /** With what is in the log. */
+  /** One line for each value. */
+  unreadable(): readonly string[] {
+    return [...this.#unreadable.values()]
+  }
+
+  /** With what is in the log; without it where the disk can't be read. */
   fileBytes(): number {
-    return this.#reading(
-      () => Number(pragma(this.#database, 'page_count')) * Number(pragma(this.#database, 'page_size')),
-    )
+    try {
+      return Number(pragma(this.#database, 'page_count')) * Number(pragma(this.#database, 'page_size'))
+    } catch {
+      return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
+    }
   }
 
   [Symbol.dispose](): void {
@@ -139,8 +158,7 @@ export class FilePresent implements Present, Disposable {
     const restored = [...this.#before(start, end)].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
     const changed = new Set(restored.map(([key]) => key))
     let next = 0
-    for (const columns of this.#span.iterate(start, end)) {
-      const row = this.#checked(columns)
+    for (const row of this.#rows(start, end)) {
       if (changed.has(row.key)) continue
       for (; next < restored.length && isBefore(restored[next]?.[0] ?? '', row.key); next++) {
         const entry = restored[next]?.[1]()
@@ -155,10 +173,48 @@ export class FilePresent implements Present, Disposable {
     return undefined
   }
 
+  #find(key: string): Entry | undefined {
+    try {
+      const columns = this.#byKey.get(key)
+      return columns && this.#checked(columns)
+    } catch (error) {
+      if (!concernsPages(error, this.#path)) throw error
+      const columns = this.#revisionOf.get(key)
+      return columns && this.#indexed(columns)
+    }
+  }
+
+  /** In key order, as the file has them. */
+  *#rows(start: string, end: string): Generator<Entry, undefined> {
+    let last: string | undefined
+    try {
+      for (const columns of this.#span.iterate(start, end)) {
+        const row = this.#checked(columns)
+        last = row.key
+        yield row
+      }
+    } catch (error) {
+      if (!concernsPages(error, this.#path)) throw error
+      if (last === undefined) {
+        const first = this.#revisionOf.get(start)
+        if (first !== undefined) yield this.#indexed(first)
+      }
+      for (const columns of this.#revisionsIn.iterate(last ?? start, end)) yield this.#indexed(columns)
+    }
+    return undefined
+  }
+
+  /** Of a row of the index: its value is looked for by itself. */
+  #indexed(columns: unknown): Entry {
+    const [key, revision] = columnsOf(columns)
+    if (typeof key !== 'string' || typeof revision !== 'number') throw this.#damaged('a key or revision is unreadable')
+    return { key, revision, value: this.#valueOf(key, revision) }
+  }
+
   /** Of each key that has changed after the head: what it held there. */
   #before(start = '', end?: string): Map<string, () => Entry | undefined> {
     const before = new Map<string, () => Entry | undefined>()
-    for (const columns of this.#newer.all(this.#head())) {
+    for (const columns of this.#newerRows()) {
       const [key, previous] = columns as unknown as readonly [string, Revision | null]
       if (before.has(key) || isBefore(key, start) || (end !== undefined && !isBefore(key, end))) continue
       before.set(key, () =>
@@ -168,9 +224,33 @@ export class FilePresent implements Present, Disposable {
     return before
   }
 
+  /** Where the end of the log can't be read, `meta` tells whether there is anything to be told. */
+  #newerRows(): readonly unknown[] {
+    try {
+      return this.#newer.all(this.#head())
+    } catch (error) {
+      if (concernsPages(error, this.#path) && readMeta(this.#database, this.#path).head <= this.#head()) return []
+      throw error
+    }
+  }
+
   #valueOf(key: string, revision: Revision): Uint8Array {
+    let row: unknown
+    try {
+      row = this.#byRevision.get(revision)
+    } catch (error) {
+      const { code, message } = faultOf(error, this.#path)
+      const place = `the stored value of ${key} at revision ${revision}`
+      if (code !== 'corrupt') {
+        const fault = new StorageError('damaged', `${place} can't be read: ${message}`, { cause: error })
+        if (this.#unreadable.size < maxUnreadable) this.#unreadable.set(key, fault.message)
+        throw fault
+      }
+      return damageNote(`${place} is damaged: ${message}`)
+    }
+    if (this.#unreadable.size > 0) this.#unreadable.delete(key)
     // A row that is missing is told as one that has nothing.
-    const [logKey = null, value = null, header = null] = columnsOf(this.#byRevision.get(revision))
+    const [logKey = null, value = null, header = null] = columnsOf(row)
     return openRow({ key, revision, logKey, value, header }, this.#sealedAfter)
   }
 
@@ -198,6 +278,10 @@ export class FilePresent implements Present, Disposable {
     }
   }
 }
+
+/** What is wrong may be wrong of some pages of the file alone. */
+const concernsPages = (error: unknown, path: string): boolean =>
+  ['corrupt', 'unavailable'].includes(faultOf(error, path).code)
 
 /** `setReturnArrays` makes rows arrays, which the types of node:sqlite do not tell. */
 function columnsOf(row: unknown): readonly unknown[] {

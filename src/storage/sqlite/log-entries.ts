@@ -16,10 +16,8 @@ export interface LogTransaction {
 /** The first revision; or the places (in `keys`) of lost expectations; or a fault. */
 export type LogOutcome = Revision | readonly number[] | Fault
 
-export interface LogKey {
-  readonly key: string
-  readonly revision: Revision
-}
+/** What exists under a key: where in the log. */
+export type LogKey = readonly [key: string, revision: Revision]
 
 export interface LogChange {
   readonly key: string

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { endOfCommit, type Revision, StorageError } from '../storage.ts'
 import { checkFormat, formatVersion, type Meta, writeMeta } from './file-format.ts'
+import { flushAnew } from './flush-anew.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
 import { findMarked } from './loss.ts'
 import { OwnerLock } from './owner-lock.ts'
@@ -22,6 +23,7 @@ export function rebuildIndex(directory: string): RebuiltIndex {
   using owner = new OwnerLock(directory)
   const path = join(directory, 'state.db')
   owner.checkNotLost(path)
+  flushAnew(`${path}-wal`)
   const database = new DatabaseSync(path, { timeout: 0 })
   try {
     if (checkFormat(database, path) !== formatVersion) {

@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { type Entry, endOfCommit, type Revision, StorageError } from '../storage.ts'
 import { checkFormat, firstFormat, type Meta, pragma, readMeta, writeMeta } from './file-format.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
@@ -14,18 +15,29 @@ import { errorOf, faultOf } from './sqlite-faults.ts'
 
 export interface FileSnapshot extends Disposable {
   readonly revision: Revision
+  /** How many entries there are. */
+  readonly size: number
   /** Ascending by key. @throws StorageError code=corrupt */
   entries(): Generator<Entry>
 }
 
-/** A reader of the file, at one revision. @throws StorageError code=unavailable when there is no store */
-export function openForReading(directory: string): Disposable & {
+/**
+ * A reader of the file, at one revision. `leaveNothing`: where no process has the store open, SQLite makes none of its
+ * files beside it either; a store that is opened to be written meanwhile may then look damaged.
+ * @throws StorageError code=unavailable when there is no store
+ */
+export function openForReading(
+  directory: string,
+  { leaveNothing = false }: { readonly leaveNothing?: boolean } = {},
+): Disposable & {
   readonly database: DatabaseSync
   readonly path: string
 } {
   const path = join(directory, 'state.db')
   if (!existsSync(path)) throw new StorageError('unavailable', `there is no store in ${directory}`)
-  const database = open(path, true)
+  // Whatever has the store open keeps a write-ahead log.
+  const isAlone = leaveNothing && !existsSync(`${path}-wal`)
+  const database = open(path, true, isAlone)
   try {
     database.exec('BEGIN')
     return { database, path, [Symbol.dispose]: () => database.close() }
@@ -40,7 +52,12 @@ export function openSnapshot(directory: string): FileSnapshot {
   const { database, path, [Symbol.dispose]: dispose } = openForReading(directory)
   try {
     const meta = readMeta(database, path)
-    return { revision: meta.head, entries: () => entriesOf(database, path, meta), [Symbol.dispose]: dispose }
+    return {
+      revision: meta.head,
+      size: meta.live,
+      entries: () => entriesOf(database, path, meta),
+      [Symbol.dispose]: dispose,
+    }
   } catch (error) {
     dispose()
     throw errorOf(faultOf(error, path))
@@ -67,9 +84,10 @@ export function beginAfter(directory: string, revision: Revision): void {
   }
 }
 
-function open(path: string, readOnly: boolean): DatabaseSync {
+function open(path: string, readOnly: boolean, immutable = false): DatabaseSync {
   try {
-    const database = new DatabaseSync(path, { readOnly, timeout: 5000 })
+    const place = immutable ? new URL(`${pathToFileURL(path).href}?immutable=1`) : path
+    const database = new DatabaseSync(place, { readOnly, timeout: 5000 })
     try {
       if (checkFormat(database, path) === undefined) throw new StorageError('corrupt', `${path} is empty`)
       return database

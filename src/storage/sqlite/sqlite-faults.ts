@@ -3,6 +3,9 @@
  *
  * @see https://www.sqlite.org/rescode.html
  */
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { constants } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { StorageErrorCode } from '../storage.ts'
 import { StorageError } from '../storage.ts'
 
@@ -11,10 +14,14 @@ const busy = 5
 const locked = 6
 const readOnly = 8
 const ioError = 10
+const ioErrorWrite = 778
 const corrupt = 11
 const full = 13
 const cannotOpen = 14
 const notADatabase = 26
+
+/** More than what a file system keeps beside a file's attributes. */
+const trialBytes = 64 * 1024
 
 /** A fault on its way between threads, where error classes do not survive. */
 export interface Fault {
@@ -39,6 +46,7 @@ export function faultOf(error: unknown, path: string): Fault {
     case notADatabase:
       return { code: 'corrupt', message: `${path} is damaged (${text}); restore it from a backup` }
     case ioError:
+      if (detail === ioErrorWrite && isQuotaUsedUp(dirname(path))) return fullFault(path)
       return { code: 'unavailable', message: `reading or writing ${path} failed (${text}, code ${detail})` }
     case cannotOpen:
       return { code: 'unavailable', message: `${path} can not be opened` }
@@ -55,10 +63,32 @@ function systemFaultOf(error: unknown, text: string, path: string): Fault {
     case 'EROFS':
       return readOnlyFault(path)
     case 'ENOSPC':
-    case 'EDQUOT':
       return fullFault(path)
     default:
+      if (isQuotaError(error)) return fullFault(path)
       return { code: 'unavailable', message: `${path}: ${text}` }
+  }
+}
+
+/** libuv has no name for it. */
+const isQuotaError = (error: unknown): boolean =>
+  error instanceof Error && 'errno' in error && error.errno === -constants.errno.EDQUOT
+
+/** SQLite knows a disk that is full, and takes a quota that is used up for any other fault of a write. */
+function isQuotaUsedUp(directory: string): boolean {
+  const path = join(directory, 'quota-trial')
+  try {
+    const file = openSync(path, 'w', 0o600)
+    try {
+      writeSync(file, Buffer.alloc(trialBytes))
+    } finally {
+      closeSync(file)
+    }
+    return false
+  } catch (error) {
+    return isQuotaError(error)
+  } finally {
+    rmSync(path, { force: true })
   }
 }
 

@@ -62,6 +62,8 @@ export interface SqliteStorageOptions {
   readonly lockTimeoutMs?: number
   /** Open the store although it ends before what was acknowledged. */
   readonly acceptLoss?: boolean
+  /** Told when what can be written changes. */
+  readonly onCondition?: (condition: WriterCondition) => void
 }
 
 /** Groups with the writer at a time. One would leave it idle between two; more would only make groups smaller. */
@@ -214,7 +216,8 @@ export class SqliteStorage implements Storage, HistoryGauge {
     const { isFull, broken } = this.#condition
     const { directory, maxFileBytes = 0, reserveBytes = 0 } = this.#options
     const mostBytes = usualBytes(maxFileBytes, reserveBytes)
-    return conditionOf(directory, this.#present.fileBytes(), mostBytes, isFull, this.#failed?.message ?? broken)
+    const told = conditionOf(directory, this.#present.fileBytes(), mostBytes, isFull, this.#failed?.message ?? broken)
+    return { ...told, warnings: [...told.warnings, ...this.#present.unreadable()] }
   }
 
   /** Commits handed in before are decided first. */
@@ -285,7 +288,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
         return
       case 'condition':
         this.#condition = message
-        return
+        return this.#options.onCondition?.(message)
       case 'opened':
       case 'keys':
       case 'loaded':

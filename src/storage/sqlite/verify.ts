@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import type { ReportProgress } from '../../base/progress.ts'
 import { isStorageError, positionsPerCommit, type Revision } from '../storage.ts'
 import { readMark } from './acknowledged-mark.ts'
 import { firstFormat, type Meta, pragma, readMeta } from './file-format.ts'
@@ -28,15 +29,18 @@ export interface Verification {
 const maxFindings = 1000
 
 /** @throws StorageError when there is no store, or nothing of it can be read */
-export function verifyStore(directory: string): Verification {
+export function verifyStore(directory: string, report: ReportProgress = () => undefined): Verification {
   const findings: string[] = []
   const find = (message: string): void => {
     if (findings.length < maxFindings) findings.push(message)
   }
   // Before the reading begins: a mark is never ahead of what was flushed before it.
   const mark = noted(find, () => readMark(join(directory, markName)))
-  using store = openForReading(directory)
+  using store = openForReading(directory, { leaveNothing: true })
   const { database, path } = store
+  const total = changesIn(database)
+  const tell = (doing: string) => (done: number) => report({ doing, done, total, unit: 'changes' })
+  tell('checking pages of')(0)
   for (const row of database.prepare('PRAGMA integrity_check').all()) {
     const [text] = Object.values(row)
     if (text !== 'ok') find(`${path}: ${String(text)}`)
@@ -45,10 +49,15 @@ export function verifyStore(directory: string): Verification {
   if (mark !== undefined && mark > meta.head) {
     find(`${path} ends at revision ${meta.head}, but ${mark} was acknowledged`)
   }
-  const log = readLog(database, meta, find)
+  const log = readLog(database, meta, find, tell('verifying'))
   const entries = compareIndex(database, meta, log.present, find)
   return { revision: meta.head, entries, changes: log.changes, unsealed: log.unsealed, findings }
 }
+
+const toldEach = 256
+
+const changesIn = (database: DatabaseSync): number =>
+  Number(database.prepare('SELECT count(*) AS n FROM log').get()?.['n'])
 
 function noted<T>(find: (message: string) => void, read: () => T): T | undefined {
   try {
@@ -67,7 +76,12 @@ interface ReadLog {
   readonly unsealed: number
 }
 
-function readLog(database: DatabaseSync, meta: Meta, find: (message: string) => void): ReadLog {
+function readLog(
+  database: DatabaseSync,
+  meta: Meta,
+  find: (message: string) => void,
+  tell: (done: number) => void,
+): ReadLog {
   const header = pragma(database, 'user_version') === firstFormat ? 'NULL' : 'header'
   const rows = database.prepare(
     `SELECT revision, key, previous, value, value IS NULL AS gone, ${header} AS header FROM log ORDER BY revision`,
@@ -83,7 +97,7 @@ function readLog(database: DatabaseSync, meta: Meta, find: (message: string) => 
       find(`the log's row of revision ${revision} is unreadable`)
       continue
     }
-    changes++
+    if (++changes % toldEach === 0) tell(changes)
     if (header === null) unsealed++
     const checked = { key, revision, logKey: key, value: gone === 1 ? undefined : value, header }
     noted(find, () => checkRow(checked, meta.sealedAfter))

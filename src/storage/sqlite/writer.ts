@@ -21,8 +21,6 @@ import { giveUpReserve } from './store-room.ts'
 /** Transactions and bytes in one group: a flush must not keep the first of them waiting for too long. */
 const maxGroup = 1024
 const maxGroupBytes = 8 * 1024 * 1024
-/** Bytes of keys per message at the start. */
-const keysPieceBytes = 256 * 1024
 
 function run(port: MessagePort, options: WriterOptions): void {
   const send = (message: FromWriter, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
@@ -198,25 +196,19 @@ function packOutcomes(outcomes: readonly LogOutcome[]): { numbers: Float64Array<
 type Send = (message: FromWriter, transfer?: ArrayBuffer[]) => void
 
 function sendKeys(log: LogFile, send: Send): void {
-  let keys = Buffer.allocUnsafeSlow(keysPieceBytes)
-  let used = 0
-  let numbers: number[] = []
-  const flush = (): void => {
-    const packed = Float64Array.from(numbers)
-    const bytes = Uint8Array.from(keys.subarray(0, used))
-    send({ type: 'keys', keys: bytes, numbers: packed }, [packed.buffer, bytes.buffer])
-    numbers = []
-    used = 0
-  }
-  for (const { key, revision } of log.keys()) {
-    if (used + key.length * 3 > keys.length) {
-      if (used > 0) flush()
-      if (key.length * 3 > keys.length) keys = Buffer.allocUnsafeSlow(key.length * 3)
+  for (const page of log.keys()) {
+    const longest = page.reduce((sum, [key]) => sum + key.length * 3, 0)
+    const keys = Buffer.allocUnsafeSlow(longest)
+    const numbers = new Float64Array(page.length * 2)
+    let used = 0
+    for (const [i, [key, revision]] of page.entries()) {
+      used += keys.write(key, used, 'utf8')
+      numbers[i * 2] = revision
+      numbers[i * 2 + 1] = used
     }
-    used += keys.write(key, used, 'utf8')
-    numbers.push(revision, used)
+    const packed = Uint8Array.from(keys.subarray(0, used))
+    send({ type: 'keys', keys: packed, numbers }, [packed.buffer, numbers.buffer])
   }
-  if (used > 0) flush()
 }
 
 function sendHistory(changes: readonly LogChange[], base: Revision, send: Send): void {

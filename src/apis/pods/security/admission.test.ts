@@ -7,6 +7,7 @@ import type { ResourceType } from '../../../kube/resource-type.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import type { Namespace } from '../../namespaces/types.ts'
 import { podSecurity } from './admission.ts'
+import { defaultPodSecurity } from './pod-security-configuration.ts'
 
 type Labels = Record<string, string>
 
@@ -26,6 +27,7 @@ function world(cached: Namespace | undefined, stored = cached) {
   let known = cached
   const told: string[] = []
   const plugin = podSecurity({
+    settings: defaultPodSecurity,
     namespaces: {
       type: typeOf('', 'namespaces'),
       find: () => known,
@@ -37,6 +39,7 @@ function world(cached: Namespace | undefined, stored = cached) {
     podsIn: () => [],
     judged: ({ mode, policy, isAllowed }) =>
       told.push(`${mode} ${policy.level}:${policy.version} ${isAllowed ? 'allow' : 'deny'}`),
+    exempted: () => told.push('exempt'),
     failed: ({ isFatal }) => told.push(isFatal ? 'fatal' : 'not fatal'),
   })
   const view: DecisionView = {

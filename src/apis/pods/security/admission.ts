@@ -15,6 +15,7 @@ import type { KubeObject } from '../../../kube/types.ts'
 import { type NamespaceLookup, namespaceOf } from '../../namespaces/lookup.ts'
 import { type Namespace, namespaceResource } from '../../namespaces/types.ts'
 import type { Finding } from './checks.ts'
+import { exemptionOf, exemptNamespaceWarning, hasExemptClass, hasOwnPolicy } from './exemptions.ts'
 import { warnOfExisting } from './existing-pods.ts'
 import { judge, printFindings } from './judge.ts'
 import { isOtherPod, type Judged, judgedOf, podIn } from './judged-objects.ts'
@@ -24,11 +25,11 @@ import {
   isStricter,
   type LevelVersion,
   type PodPolicy,
+  policyReader,
   prefix,
   printPolicy,
-  type ReadPolicy,
-  readPolicy,
 } from './pod-policy.ts'
+import type { PodSecuritySettings } from './pod-security-configuration.ts'
 
 /** What was asked about. */
 export interface ObservedPod {
@@ -49,18 +50,26 @@ export interface ObservedFault extends ObservedPod {
 }
 
 export interface PodSecurityParts {
+  readonly settings: PodSecuritySettings
   readonly namespaces: NamespaceLookup
   readonly clock: Clock
   podsIn(namespace: string): Iterable<KubeObject>
   judged(judgement: ObservedJudgement): void
   failed(fault: ObservedFault): void
+  exempted(pod: ObservedPod): void
+}
+
+interface OpenParts extends PodSecurityParts {
+  readonly readPolicy: ReturnType<typeof policyReader>
 }
 
 /** These neither show a pod nor can they change what it may do. */
 const ignoredSubresources: ReadonlySet<string> = new Set(['binding', 'eviction', 'status'])
 
-export function podSecurity(parts: PodSecurityParts): AdmissionPlugin {
-  const { namespaces } = parts
+export function podSecurity(given: PodSecurityParts): AdmissionPlugin {
+  const { namespaces, settings } = given
+  const parts: OpenParts = { ...given, readPolicy: policyReader(settings.defaults) }
+  const enforcedIn = (namespace: KubeObject): LevelVersion => parts.readPolicy(namespace.metadata.labels).policy.enforce
   return {
     name: 'PodSecurity',
     handles(operation, type, subresource) {
@@ -71,6 +80,8 @@ export function podSecurity(parts: PodSecurityParts): AdmissionPlugin {
     },
     validate(a) {
       if (judgedOf(a.type) === 'namespace') return checkNamespace(a, parts)
+      const exemption = exemptionOf(a, settings.exemptions)
+      if (exemption !== undefined) return exempt(a, exemption, parts)
       const namespace = namespaceOf(namespaces, a)
       if (namespace !== undefined && violations(a, enforcedIn(namespace)).length === 0)
         return settle(a, namespace, parts)
@@ -78,7 +89,7 @@ export function podSecurity(parts: PodSecurityParts): AdmissionPlugin {
       return namespaces.refresh().then(() => settle(a, namespaces.find(a.namespace), parts))
     },
     decide(a, view) {
-      if (judgedOf(a.type) !== 'pod' || !isWorthALook(a)) return {}
+      if (judgedOf(a.type) !== 'pod' || !isWorthALook(a) || isExempt(a, parts)) return {}
       const seen = view.see(namespaces.type, '', a.namespace)
       const namespace = seen.object
       if (namespace !== undefined) {
@@ -92,12 +103,23 @@ export function podSecurity(parts: PodSecurityParts): AdmissionPlugin {
   }
 }
 
-const policyOf = (namespace: KubeObject): ReadPolicy => readPolicy(namespace.metadata.labels)
+/** In any way. */
+const isExempt = (a: Attributes, { settings: { exemptions } }: OpenParts): boolean =>
+  exemptionOf(a, exemptions) !== undefined || hasExemptClass(podIn(a.type, a.object as KubeObject), exemptions)
+
+function exempt(a: Attributes, why: string, parts: OpenParts): void {
+  a.annotate(`${prefix}exempt`, why)
+  parts.exempted(aboutOf(a))
+}
+
+const aboutOf = (a: Attributes): ObservedPod => ({
+  operation: a.operation,
+  judged: judgedOf(a.type) ?? 'pod',
+  subresource: a.subresource,
+})
 
 const isWorthALook = (a: Attributes): boolean =>
   a.operation === 'CREATE' || isOtherPod(a.object as JudgedPod, a.oldObject as JudgedPod)
-
-const enforcedIn = (namespace: KubeObject): LevelVersion => policyOf(namespace).policy.enforce
 
 /** Of pods; nothing else is. */
 function violations(a: Attributes, enforce: LevelVersion): readonly Finding[] {
@@ -113,13 +135,13 @@ function refusalOf(a: Attributes, enforce: LevelVersion, found: readonly Finding
 const allows = ({ level }: LevelVersion): boolean => level === 'privileged'
 
 /** The last word before the commit, with all that is told about it. @throws StatusError */
-function settle(a: Attributes, namespace: Namespace | undefined, parts: PodSecurityParts): void {
-  const about: ObservedPod = { operation: a.operation, judged: judgedOf(a.type) ?? 'pod', subresource: a.subresource }
+function settle(a: Attributes, namespace: Namespace | undefined, parts: OpenParts): void {
+  const about = aboutOf(a)
   if (namespace === undefined) {
     parts.failed({ ...about, isFatal: true })
     throw notFound(namespaceResource, a.namespace)
   }
-  const { policy, faults } = policyOf(namespace)
+  const { policy, faults } = parts.readPolicy(namespace.metadata.labels)
   const isPod = about.judged === 'pod'
   if (faults.length === 0 && allows(policy.audit) && allows(policy.warn) && (!isPod || allows(policy.enforce))) {
     if (!isPod) return
@@ -129,6 +151,7 @@ function settle(a: Attributes, namespace: Namespace | undefined, parts: PodSecur
   }
   const pod = podIn(a.type, a.object as KubeObject)
   if (pod === undefined || (isPod && !isWorthALook(a))) return
+  if (hasExemptClass(pod, parts.settings.exemptions)) return exempt(a, 'runtimeClass', parts)
   if (faults.length > 0) {
     a.annotate(`${prefix}error`, `Failed to parse policy: ${printFaults(faults)}`)
     parts.failed({ ...about, isFatal: false })
@@ -142,7 +165,7 @@ function tell(
   { enforce, audit, warn }: PodPolicy,
   pod: JudgedPod,
   about: ObservedPod,
-  parts: PodSecurityParts,
+  parts: OpenParts,
 ): void {
   const known = new Map<string, readonly Finding[]>()
   const findingsOf = (policy: LevelVersion): readonly Finding[] => {
@@ -172,17 +195,28 @@ function tell(
 }
 
 /** Labels that say nothing are refused, but not in updates that leave them as they were. @throws StatusError */
-function checkNamespace(a: Attributes, parts: PodSecurityParts): void | Promise<void> {
-  const { policy, faults } = policyOf(a.object as KubeObject)
-  const before = a.oldObject && policyOf(a.oldObject)
+function checkNamespace(a: Attributes, parts: OpenParts): void | Promise<void> {
+  const { labels } = (a.object as KubeObject).metadata
+  const { policy, faults } = parts.readPolicy(labels)
+  const before = a.oldObject && parts.readPolicy(a.oldObject.metadata.labels)
   if (faults.length > 0 && (before === undefined || printFaults(faults) !== printFaults(before.faults))) {
     throw invalid(a.type, a.name, faults)
   }
-  if (before === undefined || !isTightened(policy.enforce, before.policy.enforce)) return
+  if (before !== undefined && !isTightened(policy.enforce, before.policy.enforce)) return
+  const { defaults, exemptions } = parts.settings
+  if (exemptions.namespaces.has(a.name)) {
+    if (hasOwnPolicy(policy, defaults)) a.warn(exemptNamespaceWarning(a.name, policy, labels))
+    return
+  }
+  if (before === undefined) return
   const patience = { clock: parts.clock, signal: a.caller.signal, deadlineMs: a.deadlineMs }
-  return warnOfExisting(a.name, parts.podsIn(a.name), policy.enforce, patience).then((warnings) => {
+  return warnOfExisting(a.name, judgedPods(a.name, parts), policy.enforce, patience).then((warnings) => {
     for (const warning of warnings) a.warn(warning)
   })
+}
+
+function* judgedPods(namespace: string, { podsIn, settings }: OpenParts): Generator<KubeObject> {
+  for (const pod of podsIn(namespace)) if (!hasExemptClass(pod, settings.exemptions)) yield pod
 }
 
 /** Then pods that were allowed may be so no more. Another version may ask for other things. */

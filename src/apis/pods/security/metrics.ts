@@ -7,6 +7,7 @@ import type { LevelVersion } from './pod-policy.ts'
 
 export const podJudged: Topic<ObservedJudgement> = topic<ObservedJudgement>('podSecurity.judged')
 export const podJudgementFailed: Topic<ObservedFault> = topic<ObservedFault>('podSecurity.judgementFailed')
+export const podExempted: Topic<ObservedPod> = topic<ObservedPod>('podSecurity.exempted')
 
 const requestLabels = ['request_operation', 'resource', 'subresource'] as const
 
@@ -23,7 +24,7 @@ export function podSecurityMetrics(instruments: Instruments, diagnostics: Diagno
   })
   const exemptions = instruments.counter({
     name: 'pod_security_exemptions_total',
-    help: 'Requests that were exempt. There are no exemptions here: always 0.',
+    help: 'Requests that were not judged, because the configuration exempts them.',
     labels: requestLabels,
   })
   // There from the start on, as upstream's.
@@ -45,6 +46,7 @@ export function podSecurityMetrics(instruments: Instruments, diagnostics: Diagno
   diagnostics.subscribe(podJudgementFailed, ({ isFatal, ...request }) => {
     errors.inc({ fatal: String(isFatal), ...labelsOf(request) })
   })
+  diagnostics.subscribe(podExempted, (request) => exemptions.inc(labelsOf(request)))
 }
 
 const labelsOf = ({ operation, judged, subresource }: ObservedPod): Record<(typeof requestLabels)[number], string> => ({

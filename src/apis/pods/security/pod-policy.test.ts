@@ -1,14 +1,14 @@
 /** What labels of namespaces mean, as upstream reads them. */
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from '../../../../test/support/refusal.ts'
-import { printPolicy, readPolicy } from './pod-policy.ts'
+import { defaultPolicy, policyReader, printPolicy } from './pod-policy.ts'
 
 const label = (name: string): string => `pod-security.kubernetes.io/${name}`
 
 /** enforce, audit, warn; then what is wrong. */
 function read(labels: Record<string, string> | undefined): { policy: string; faults: string[] } {
   const given = labels && Object.fromEntries(Object.entries(labels).map(([name, value]) => [label(name), value]))
-  const { policy, faults } = readPolicy(given)
+  const { policy, faults } = policyReader(defaultPolicy)(given)
   return {
     policy: [policy.enforce, policy.audit, policy.warn].map(printPolicy).join(' '),
     faults: faultsOf(faults),

@@ -1,11 +1,14 @@
 /**
- * What the labels of a namespace say about its pods: a level and a version of it for each of three modes. Knows nothing
- * of pods.
+ * What the labels of a namespace say about its pods: a level and a version of it for each of three modes. What they
+ * leave unsaid is said by the operator's defaults. Knows nothing of pods.
  *
  * Always answers a policy, whatever the labels: enforcement fails closed (`restricted`, `latest`), the other two open.
  * @see k8s.io/pod-security-admission/api/helpers.go v0.36
  */
 import { type FieldError, fieldInvalid } from '../../../kube/field-error.ts'
+
+const versionPattern = /^v1\.(0|[1-9][0-9]*)$/
+const maxMinor = 2n ** 63n - 1n
 
 /** Each forbids what those before it forbid, and more. */
 const levels = ['privileged', 'baseline', 'restricted'] as const
@@ -46,55 +49,77 @@ const names = {
 
 const latest = { version: 'latest', minor: Number.POSITIVE_INFINITY } as const
 const unrestricted: LevelVersion = { level: 'privileged', ...latest }
-const unlabelled: ReadPolicy = {
-  policy: { enforce: unrestricted, audit: unrestricted, warn: unrestricted },
-  faults: [],
-}
+/** Upstream's own. */
+export const defaultPolicy: PodPolicy = { enforce: unrestricted, audit: unrestricted, warn: unrestricted }
+
+export const modeLabels = (mode: keyof PodPolicy): readonly string[] => Object.values(names[mode])
 
 /** `restricted:v1.30` */
 export const printPolicy = ({ level, version }: LevelVersion): string => `${level}:${version}`
 
 export const isSame = (a: LevelVersion, b: LevelVersion): boolean => a.level === b.level && a.version === b.version
 
+export const isPrivileged = ({ enforce, audit, warn }: PodPolicy): boolean =>
+  [enforce, audit, warn].every(({ level }) => level === 'privileged')
+
 export const isStricter = (a: Level, b: Level): boolean => levels.indexOf(a) > levels.indexOf(b)
 
-/** Never throws: it is asked for every write of a pod. */
-export function readPolicy(labels: Readonly<Record<string, string>> | undefined): ReadPolicy {
-  if (labels === undefined) return unlabelled
-  const faults: FieldError[] = []
-  const read = (mode: keyof PodPolicy): LevelVersion => {
-    const level = labels[names[mode].level]
-    const version = labels[names[mode].version]
-    if (level === undefined && version === undefined) return unrestricted
-    return { level: readLevel(mode, level, faults), ...readVersion(mode, version, faults) }
+/** Its answer never throws: it is asked for every write of a pod. */
+export function policyReader(
+  defaults: PodPolicy,
+): (labels: Readonly<Record<string, string>> | undefined) => ReadPolicy {
+  const unlabelled: ReadPolicy = { policy: defaults, faults: [] }
+  return (labels) => {
+    if (labels === undefined) return unlabelled
+    const faults: FieldError[] = []
+    const read = (mode: keyof PodPolicy): LevelVersion => {
+      const unsaid = defaults[mode]
+      const level = labels[names[mode].level]
+      const version = labels[names[mode].version]
+      if (level === undefined && version === undefined) return unsaid
+      return {
+        level: level === undefined ? unsaid.level : readLevel(mode, level, faults),
+        ...(version === undefined ? versionOf(unsaid) : readVersion(mode, version, faults)),
+      }
+    }
+    const enforce = read('enforce')
+    const audit = read('audit')
+    const warn = read('warn')
+    if (enforce === defaults.enforce && audit === defaults.audit && warn === defaults.warn) return unlabelled
+    return { policy: { enforce, audit, warn: warnedOf(labels, enforce, warn) }, faults }
   }
-  const enforce = read('enforce')
-  const audit = read('audit')
-  const warn = read('warn')
-  const policy = { enforce, audit, warn: warnedOf(labels, enforce, warn) }
-  return enforce === unrestricted && audit === unrestricted && warn === unrestricted ? unlabelled : { policy, faults }
 }
 
-function readLevel(mode: keyof PodPolicy, value: string | undefined, faults: FieldError[]): Level {
-  if (value === undefined) return 'privileged'
-  const level = levels.find((known) => known === value)
+const versionOf = ({ version, minor }: LevelVersion): Pick<LevelVersion, 'version' | 'minor'> => ({ version, minor })
+
+/** Undefined = there is no such level. */
+export const levelOf = (text: string): Level | undefined => levels.find((known) => known === text)
+
+/** Undefined = it is no version. */
+export function parseVersion(text: string): Pick<LevelVersion, 'version' | 'minor'> | undefined {
+  if (text === 'latest') return latest
+  const minor = versionPattern.exec(text)?.[1]
+  return minor !== undefined && BigInt(minor) <= maxMinor ? { version: text, minor: Number(minor) } : undefined
+}
+
+export const levelProblem: string = `must be one of ${levels.join(', ')}`
+export const versionProblem = 'must be "latest" or "v1.x"'
+
+function readLevel(mode: keyof PodPolicy, value: string, faults: FieldError[]): Level {
+  const level = levelOf(value)
   if (level !== undefined) return level
-  faults.push(fieldInvalid(fieldOf(names[mode].level), value, `must be one of ${levels.join(', ')}`))
+  faults.push(fieldInvalid(fieldOf(names[mode].level), value, levelProblem))
   return mode === 'enforce' ? 'restricted' : 'privileged'
 }
 
-const versionPattern = /^v1\.(0|[1-9][0-9]*)$/
-const maxMinor = 2n ** 63n - 1n
-
 function readVersion(
   mode: keyof PodPolicy,
-  value: string | undefined,
+  value: string,
   faults: FieldError[],
 ): Pick<LevelVersion, 'version' | 'minor'> {
-  if (value === undefined || value === 'latest') return latest
-  const minor = versionPattern.exec(value)?.[1]
-  if (minor !== undefined && BigInt(minor) <= maxMinor) return { version: value, minor: Number(minor) }
-  faults.push(fieldInvalid(fieldOf(names[mode].version), value, 'must be "latest" or "v1.x"'))
+  const version = parseVersion(value)
+  if (version !== undefined) return version
+  faults.push(fieldInvalid(fieldOf(names[mode].version), value, versionProblem))
   return latest
 }
 

@@ -4,6 +4,7 @@
  */
 import { releaseFinalizer } from '../../../apis/namespaces/release.ts'
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
+import { pendingLabel } from '../../../apis/templates/types.ts'
 import type { ReviewedAction } from '../access-review.ts'
 import type { Cluster } from '../cluster.ts'
 
@@ -32,6 +33,14 @@ export function helpingHand(command: string, namespace: string): HelpingHand | u
       title: 'Give it up',
       needs: { ...named, verb: 'delete' },
       act: ({ client }) => client.delete(namespaceResource, { name: namespace }),
+    }
+  }
+  if (command === `kubectl label namespace ${namespace} ${pendingLabel}-`) {
+    return {
+      title: 'Go on without its templates',
+      needs: { ...named, verb: 'initialize' },
+      act: ({ client }) =>
+        client.patch(namespaceResource, { name: namespace }, { metadata: { labels: { [pendingLabel]: null } } }),
     }
   }
   const initializer = /^kubectl patch namespace \S+ --type=json -p .*"value":"([^"]+)"/.exec(command)?.[1]

@@ -98,7 +98,7 @@ function commandOf(tab: TabPath, name: string): string {
     case '':
       return `kubectl borough why ${name}`
     case 'objects':
-      return `kubectl get all,configmaps,secrets,roles,rolebindings,resourcequotas,networkpolicies -n ${name}`
+      return `kubectl get $(kubectl api-resources --namespaced --verbs=list -o name | paste -sd,) -n ${name}`
     case 'access':
       return `kubectl get rolebindings -n ${name} -o wide`
     case 'events':

@@ -16,7 +16,12 @@ export function Objects({ namespace }: { readonly namespace: string }) {
   }
   return (
     <div class="tree">
-      {found.length === 0 ? <p class="muted">Nothing that you may list is in it.</p> : null}
+      {found.length === 0 ? (
+        <div class="empty">
+          <h2>Nothing that you may list is in it</h2>
+          <CopyCommand command={`kubectl apply -n ${namespace} -f FILE`} />
+        </div>
+      ) : null}
       {treeOf(found).map(({ template, roots }) => (
         <section class="panel" key={template} aria-label={titleOf(template)}>
           <h2>

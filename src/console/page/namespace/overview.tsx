@@ -27,7 +27,9 @@ export function Overview({ name, namespace }: OverviewProps) {
         <UsageList namespace={name} />
         <Limits namespace={name} />
       </section>
-      {namespace === undefined ? null : <Settings namespace={namespace} />}
+      {namespace === undefined || namespace.metadata.deletionTimestamp !== undefined ? null : (
+        <Settings namespace={namespace} />
+      )}
       <section class="panel wide" aria-labelledby="latest">
         <h2 id="latest">Latest events</h2>
         <EventList namespace={name} most={latestEvents} />

@@ -2,72 +2,56 @@
 import { useSignal } from '@preact/signals'
 import { deletionProtectionAnnotation, type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
 import { useMay } from '../access-review.ts'
-import { expiryAnnotation, expiryText, rowOf } from '../namespaces/namespace-row.ts'
+import { rowOf } from '../namespaces/namespace-row.ts'
 import { useCluster } from '../use-cluster.ts'
-import { Moment } from '../widgets/moment.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
+import { ExpirySettings } from './expiry-settings.tsx'
 
 export function Settings({ namespace }: { readonly namespace: Namespace }) {
-  const { client } = useCluster()
-  const { name, isProtected, expires } = rowOf(namespace)
+  const { name = '' } = namespace.metadata
   const isAllowed = useMay({ verb: 'patch', resource: 'namespaces', namespace: name, name })
-  const refused = useSignal<unknown>(undefined)
-  const chosen = useSignal('')
-  const annotate = (key: string, value: string | null): void => {
-    refused.value = undefined
-    client
-      .patch(namespaceResource, { name }, { metadata: { annotations: { [key]: value } } })
-      .catch((error: unknown) => {
-        refused.value = error
-      })
-  }
   return (
     <section class="panel" aria-labelledby="settings">
       <h2 id="settings">Settings</h2>
-      {refused.value === undefined ? null : <Refusal error={refused.value} />}
+      <Protection namespace={namespace} isAllowed={isAllowed} />
+      <ExpirySettings namespace={namespace} isAllowed={isAllowed} />
+      {isAllowed ? null : <small class="muted">You may not change this namespace.</small>}
+    </section>
+  )
+}
+
+interface PartProps {
+  readonly namespace: Namespace
+  readonly isAllowed: boolean
+}
+
+function Protection({ namespace, isAllowed }: PartProps) {
+  const { client } = useCluster()
+  const { name, isProtected } = rowOf(namespace)
+  const refused = useSignal<unknown>(undefined)
+  const set = (value: 'true' | null): void => {
+    refused.value = undefined
+    const metadata = { annotations: { [deletionProtectionAnnotation]: value } }
+    client.patch(namespaceResource, { name }, { metadata }).catch((error: unknown) => {
+      refused.value = error
+    })
+  }
+  return (
+    <div>
       <label class="check">
         <input
           type="checkbox"
           checked={isProtected}
           disabled={!isAllowed}
           onChange={({ currentTarget }) => {
-            annotate(deletionProtectionAnnotation, currentTarget.checked ? 'true' : null)
+            set(currentTarget.checked ? 'true' : null)
             // What it shows is what the server holds.
             currentTarget.checked = isProtected
           }}
         />
         Protected from deletion
       </label>
-      <div class="field">
-        <span id="expiry">Expires: {expires === undefined ? 'never' : <Moment at={expires} ahead />}</span>
-        {isAllowed ? (
-          <div class="row">
-            <input
-              type="datetime-local"
-              aria-labelledby="expiry"
-              value={chosen.value}
-              onInput={(event) => {
-                chosen.value = event.currentTarget.value
-              }}
-            />
-            <button
-              type="button"
-              class="button"
-              disabled={chosen.value === ''}
-              onClick={() => annotate(expiryAnnotation, expiryText(chosen.value))}
-            >
-              Set
-            </button>
-            {expires === undefined ? null : (
-              <button type="button" class="button" onClick={() => annotate(expiryAnnotation, null)}>
-                Never
-              </button>
-            )}
-          </div>
-        ) : (
-          <small>You may not change this namespace.</small>
-        )}
-      </div>
-    </section>
+      {refused.value === undefined ? null : <Refusal error={refused.value} />}
+    </div>
   )
 }

@@ -1,13 +1,14 @@
 /** How a namespace comes to be, while its create is under way: what it waits for, and what is in it already. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { type Namespace, namespaceResource, phaseOf } from '../../../apis/namespaces/types.ts'
+import type { Namespace } from '../../../apis/namespaces/types.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { Link } from '../router.tsx'
-import { useFeed } from '../use-cluster.ts'
+import { useCluster, useFeed } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Moment } from '../widgets/moment.tsx'
-import { Refusal } from '../widgets/refusal.tsx'
+import { followNamespace, Unseen } from './follow-namespace.ts'
+import { rowOf } from './namespace-row.ts'
 import { PhaseBadge } from './phase-badge.tsx'
 
 interface BirthProps {
@@ -15,6 +16,9 @@ interface BirthProps {
   /** The create, which a server holds until the namespace is ready. */
   readonly created: Promise<KubeObject>
 }
+
+/** Its creator waits for it. */
+const readAgainMs = 1000
 
 /** What most templates hold. */
 const shownKinds = [
@@ -27,21 +31,32 @@ const shownKinds = [
 ] as const
 
 export function Birth({ name, created }: BirthProps) {
-  const outcome = useSignal<{ readonly object?: Namespace; readonly error?: unknown } | undefined>(undefined)
+  const cluster = useCluster()
+  const answered = useSignal<Namespace | undefined>(undefined)
   useEffect(() => {
     created.then(
       (object) => {
-        outcome.value = { object: object as Namespace }
+        answered.value = object as Namespace
       },
-      (error: unknown) => {
-        outcome.value = { error }
-      },
+      // Then the form is shown again.
+      () => undefined,
     )
   }, [created])
-  const { objects } = useFeed<Namespace>({ resource: namespaceResource, fieldSelector: `metadata.name=${name}` })
-  const namespace = objects[0] ?? outcome.value?.object
-  const { error } = outcome.value ?? {}
-  const phase = namespace === undefined ? undefined : namespace.spec?.initializers ? 'Initializing' : phaseOf(namespace)
+  const seen = useSignal<Namespace | undefined>(undefined)
+  useEffect(
+    () =>
+      followNamespace(
+        cluster,
+        name,
+        (found) => {
+          if (!(found instanceof Unseen)) seen.value = found
+        },
+        readAgainMs,
+      ),
+    [cluster, name],
+  )
+  const namespace = seen.value ?? answered.value
+  const phase = namespace === undefined ? undefined : rowOf(namespace).phase
   const [awaited] = namespace?.spec?.initializers?.pending ?? []
   return (
     <>
@@ -50,29 +65,24 @@ export function Birth({ name, created }: BirthProps) {
         {phase === undefined ? null : <PhaseBadge phase={phase} />}
       </header>
       <section class="panel birth" aria-live="polite" aria-label="How it comes to be">
-        {error !== undefined ? <Refusal error={error} title="It was not created" /> : null}
         <ol class="steps">
           <Step done={namespace !== undefined} text="The namespace is stored" />
-          <Step
-            done={phase === 'Active'}
-            text={awaited === undefined ? 'Its initializers are done' : `It waits for ${awaited.name}`}
-          />
-          <Step done={phase === 'Active' && outcome.value !== undefined} text="It is ready" />
+          <Step done={phase === 'Active'} text={awaitedText(phase, awaited?.name)} />
+          <Step done={phase === 'Active' && answered.value !== undefined} text="It is ready" />
         </ol>
         {namespace === undefined ? null : (
           <ul class="objects">
             {shownKinds.map((resource) => (
-              <Arrived key={resource.resource} namespace={name} resource={resource} />
+              // Rights in it may come with what its templates hold.
+              <Arrived key={`${resource.resource} ${phase}`} namespace={name} resource={resource} />
             ))}
           </ul>
         )}
       </section>
       <div class="row pad">
-        {error === undefined ? (
-          <Link class="button primary" href={`/namespaces/${encodeURIComponent(name)}`}>
-            Open {name}
-          </Link>
-        ) : null}
+        <Link class="button primary" href={`/namespaces/${encodeURIComponent(name)}`}>
+          Open {name}
+        </Link>
         <Link class="button" href="/namespaces">
           My namespaces
         </Link>
@@ -82,6 +92,11 @@ export function Birth({ name, created }: BirthProps) {
       </footer>
     </>
   )
+}
+
+function awaitedText(phase: string | undefined, initializer: string | undefined): string {
+  if (initializer !== undefined) return `It waits for ${initializer}`
+  return phase === 'Initializing' ? 'It waits for its templates' : 'Its initializers are done'
 }
 
 function Step({ done, text }: { readonly done: boolean; readonly text: string }) {

@@ -1,79 +1,102 @@
-/** A new namespace: its name, for whom it is, what will be in it before it is made, and how it comes to be. */
+/** A new namespace: described in a form, shown as it will be, made, and shown as it comes to be. */
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
+import { expiresAtAnnotation, ttlAnnotation } from '../../../apis/expiry/types.ts'
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
-import { ownerKey } from '../../../apis/templates/types.ts'
+import { isDisabled } from '../../../apis/templates/match.ts'
+import { type NamespaceTemplate, ownerKey, templateResource } from '../../../apis/templates/types.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import type { Cluster } from '../cluster.ts'
-import { Link } from '../router.tsx'
-import { useCluster } from '../use-cluster.ts'
+import { useAnswer } from '../use-answer.ts'
+import { useCluster, useFeed } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
-import { Refusal } from '../widgets/refusal.tsx'
+import { type AskedField, askedBy, askedByServer, faultsIn, selecting } from './asked-fields.ts'
 import { Birth } from './birth.tsx'
-import { expiryAnnotation, expiryText } from './namespace-row.ts'
-
-export interface Draft {
-  readonly name: string
-  readonly owner: string
-  /** `env=prod`, one a line. */
-  readonly labels: string
-  /** As an input of a date and time has it; '' = never. */
-  readonly expires: string
-}
-
-const emptyDraft: Draft = { name: '', owner: '', labels: '', expires: '' }
-
-type Preview =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'asking' }
-  | { readonly kind: 'known'; readonly warnings: readonly string[] }
-  | { readonly kind: 'refused'; readonly error: unknown }
+import { CreateForm } from './create-form.tsx'
+import { CreatePreview, type Preview } from './create-preview.tsx'
+import { createCommand, type Draft, emptyDraft, keyAt, namespaceOf, pairsIn } from './draft.ts'
+import { previewOf } from './draft-preview.ts'
+import { keepName } from './known-names.ts'
 
 /** After the last key. */
 const restMs = 250
 
+interface Answered {
+  readonly object: Namespace
+  readonly warnings: readonly string[]
+}
+
+type Asked =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'answered'; readonly answer: Answered }
+  | { readonly kind: 'refused'; readonly error: unknown }
+
 export function CreateView() {
   const cluster = useCluster()
   const draft = useSignal<Draft>(emptyDraft)
-  const preview = useSignal<Preview>({ kind: 'none' })
+  const asked = useSignal<Asked>({ kind: 'none' })
+  /** What was answered last stays until the next answer. */
+  const isAsking = useSignal(false)
+  /** Places that a refusal named: their fields stay when they are filled. */
+  const demanded = useSignal<readonly string[]>([])
   const born = useSignal<Promise<KubeObject> | undefined>(undefined)
-  const { name, owner, labels, expires } = draft.value
+  const templates = useFeed<NamespaceTemplate>({ resource: templateResource })
+  const { value: me } = useAnswer(() => cluster.me(), [cluster])
+  const namespace = namespaceOf(draft.value)
+  const { name = '' } = namespace.metadata
+  const text = JSON.stringify(namespace)
 
   useEffect(() => {
+    isAsking.value = name !== ''
     if (name === '') {
-      preview.value = { kind: 'none' }
+      asked.value = { kind: 'none' }
       return undefined
     }
-    preview.value = { kind: 'asking' }
     const left = new AbortController()
     const timer = cluster.clock.after(restMs, () => {
-      void askPreview(cluster, draft.value, left.signal).then((answer) => {
-        if (!left.signal.aborted) preview.value = answer
+      void askDryRun(cluster, namespace, left.signal).then((answer) => {
+        if (left.signal.aborted) return
+        isAsking.value = false
+        asked.value = answer
+        if (answer.kind === 'refused') demanded.value = [...demanded.value, ...demandsIn(answer.error, draft.value)]
       })
     })
     return () => {
       timer.cancel()
       left.abort()
     }
-  }, [cluster, name, owner, labels, expires])
+  }, [cluster, text])
 
   if (born.value !== undefined) return <Birth name={name} created={born.value} />
+  const fields = fieldsOf(templates.objects, namespace, me?.username ?? '', demanded.value)
   return (
     <>
       <header class="view-head">
         <h1>Create a namespace</h1>
       </header>
       <div class="columns">
-        <DraftForm
+        <CreateForm
           draft={draft.value}
+          asked={fields}
+          choosable={templates.objects.filter(isChoosable)}
+          faults={faultsIn(asked.value.kind === 'refused' ? asked.value.error : undefined)}
           onChange={(part) => {
             draft.value = { ...draft.value, ...part }
           }}
           onSubmit={() => {
-            born.value = cluster.client.create(namespaceResource, namespaceOf(draft.value))
+            const created = cluster.client.create(namespaceResource, namespace)
+            born.value = created
+            created.then(
+              () => keepName(cluster, name),
+              (error: unknown) => {
+                // Back at the form, with what was typed and the server's words at the fields.
+                born.value = undefined
+                asked.value = { kind: 'refused', error }
+              },
+            )
           }}
         />
-        <PreviewPanel preview={preview.value} />
+        <CreatePreview preview={previewFor(asked.value, templates.objects)} isAsking={isAsking.value} />
       </div>
       <footer class="view-foot">
         <CopyCommand command={createCommand(draft.value)} />
@@ -82,170 +105,44 @@ export function CreateView() {
   )
 }
 
-interface DraftFormProps {
-  readonly draft: Draft
-  readonly onChange: (part: Partial<Draft>) => void
-  readonly onSubmit: () => void
+const isChoosable = (template: NamespaceTemplate): boolean =>
+  !isDisabled(template) && Object.keys(template.spec?.namespaces?.labelSelector?.matchLabels ?? {}).length > 0
+
+/** What templates ask for, and beside it what only the server asked for. */
+function fieldsOf(
+  templates: readonly NamespaceTemplate[],
+  namespace: Namespace,
+  creator: string,
+  demanded: readonly string[],
+): readonly AskedField[] {
+  const fields = askedBy(selecting(templates, namespace, creator))
+  const others = [...new Set(demanded)].filter((place) => !fields.some((field) => field.place === place))
+  return [...fields, ...others.map(askedByServer)]
 }
 
-function DraftForm({ draft, onChange, onSubmit }: DraftFormProps) {
-  const name = useRef<HTMLInputElement>(null)
-  useEffect(() => name.current?.focus(), [])
-  return (
-    <form
-      class="panel"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (draft.name !== '') onSubmit()
-      }}
-    >
-      <label class="field">
-        <span>Name</span>
-        <input
-          ref={name}
-          required
-          maxLength={63}
-          autocomplete="off"
-          spellcheck={false}
-          value={draft.name}
-          onInput={(e) => onChange({ name: e.currentTarget.value })}
-        />
-      </label>
-      <label class="field">
-        <span>Labels</span>
-        <textarea
-          rows={3}
-          spellcheck={false}
-          placeholder={'env=dev\none a line'}
-          value={draft.labels}
-          onInput={(e) => onChange({ labels: e.currentTarget.value })}
-        />
-        <small>They decide which templates and policies are for it.</small>
-      </label>
-      <label class="field">
-        <span>Owner</span>
-        <input
-          autocomplete="off"
-          spellcheck={false}
-          placeholder="yourself"
-          value={draft.owner}
-          onInput={(e) => onChange({ owner: e.currentTarget.value })}
-        />
-        <small>A user or group to whom its templates give their rights. Naming another takes assign-owner.</small>
-      </label>
-      <label class="field">
-        <span>Expires</span>
-        <input
-          type="datetime-local"
-          value={draft.expires}
-          onInput={(e) => onChange({ expires: e.currentTarget.value })}
-        />
-        <small>Left empty, it stays until it is deleted.</small>
-      </label>
-      <div class="row">
-        <button type="submit" class="button primary" disabled={draft.name === ''}>
-          Create
-        </button>
-        <Link class="button" href="/namespaces">
-          Cancel
-        </Link>
-      </div>
-    </form>
-  )
+/** Labels and annotations that have no field of their own, and were not typed among the others. */
+function demandsIn(error: unknown, draft: Draft): string[] {
+  return [...faultsIn(error).keys()].filter((place) => {
+    const at = keyAt(place)
+    if (at === undefined || keysOfForm.has(at.key)) return false
+    return !(at.key in pairsIn(draft[at.part]))
+  })
 }
 
-/** The server says in warnings what a namespace would be given. */
-async function askPreview(cluster: Cluster, draft: Draft, signal: AbortSignal): Promise<Preview> {
+const keysOfForm: ReadonlySet<string> = new Set([ownerKey, expiresAtAnnotation, ttlAnnotation])
+
+async function askDryRun(cluster: Cluster, namespace: Namespace, signal: AbortSignal): Promise<Asked> {
   try {
-    const object = namespaceOf(draft)
     const options = { dryRun: true, signal }
-    const { warnings } = await cluster.heeding((client) => client.create(namespaceResource, object, options))
-    return { kind: 'known', warnings }
+    const { object, warnings } = await cluster.heeding((client) => client.create(namespaceResource, namespace, options))
+    return { kind: 'answered', answer: { object: object as Namespace, warnings } }
   } catch (error) {
     return { kind: 'refused', error }
   }
 }
 
-function PreviewPanel({ preview }: { readonly preview: Preview }) {
-  return (
-    <section
-      class="panel preview"
-      aria-label="What will be in it"
-      aria-live="polite"
-      aria-busy={preview.kind === 'asking'}
-    >
-      <h2>What will be in it</h2>
-      <PreviewText preview={preview} />
-    </section>
-  )
-}
-
-function PreviewText({ preview }: { readonly preview: Preview }) {
-  if (preview.kind === 'none')
-    return <p class="muted">Type a name, and the server is asked without anything being made.</p>
-  if (preview.kind === 'asking') return <p class="muted">Asking the server…</p>
-  if (preview.kind === 'refused') return <Refusal error={preview.error} title="It would be refused" />
-  const made = preview.warnings.flatMap((text) => /^would create (.*)$/.exec(text)?.[1] ?? [])
-  const others = preview.warnings.filter((text) => !text.startsWith('would create '))
-  return (
-    <>
-      {made.length === 0 ? (
-        <p>No template selects it: it will hold its default ServiceAccount and nothing else.</p>
-      ) : (
-        <ul class="objects">
-          {made.map((title) => {
-            const [kind, ...name] = title.split('/')
-            return (
-              <li key={title}>
-                <span class="kind">{kind}</span> {name.join('/')}
-              </li>
-            )
-          })}
-        </ul>
-      )}
-      {others.map((text) => (
-        <p class="notice" key={text}>
-          {text}
-        </p>
-      ))}
-    </>
-  )
-}
-
-export function namespaceOf({ name, owner, labels, expires }: Draft): Namespace {
-  const pairs = labelsIn(labels)
-  const annotations = {
-    ...(owner.trim() === '' ? {} : { [ownerKey]: owner.trim() }),
-    ...(expires === '' ? {} : { [expiryAnnotation]: expiryText(expires) }),
-  }
-  return {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: {
-      name,
-      ...(Object.keys(pairs).length === 0 ? {} : { labels: pairs }),
-      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
-    },
-  }
-}
-
-const labelsIn = (text: string): Record<string, string> =>
-  Object.fromEntries(
-    text
-      .split(/[\n,]/)
-      .map((line) => line.trim())
-      .filter((line) => line !== '')
-      .map((line) => {
-        const [key = '', ...value] = line.split('=')
-        return [key.trim(), value.join('=').trim()] as const
-      }),
-  )
-
-/** `kubectl create namespace` sets neither labels nor annotations. */
-function createCommand(draft: Draft): string {
-  const name = draft.name === '' ? 'NAME' : draft.name
-  const { labels, annotations } = namespaceOf(draft).metadata
-  if (labels === undefined && annotations === undefined) return `kubectl create namespace ${name}`
-  const object = JSON.stringify(namespaceOf({ ...draft, name })).replaceAll("'", "'\\''")
-  return `echo '${object}' | kubectl create -f -`
+function previewFor(asked: Asked, templates: readonly NamespaceTemplate[]): Preview {
+  if (asked.kind !== 'answered') return asked
+  const { object, warnings } = asked.answer
+  return { kind: 'known', preview: previewOf(object, warnings, templates) }
 }

@@ -1,31 +1,57 @@
 /** One namespace by its name, for users who may not list them: by a watch where that is allowed, else read again. */
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
 import { isForbidden, isNotFound } from '../../../kube/status-error.ts'
+import { mayWorkIn } from '../access-review.ts'
 import type { Cluster } from '../cluster.ts'
 
 /** How often one is asked about that may be read and not watched. */
 const readAgainMs = 15_000
 
-/** @param show is given the namespace, or the server's words for not showing it */
-export function followNamespace(cluster: Cluster, name: string, show: (found: Namespace | Error) => void): () => void {
+/** The server does not show it: its words, and what it says of the user's rights in it. */
+export class Unseen extends Error {
+  override readonly name = 'Unseen'
+  readonly isOpen: boolean
+
+  constructor({ message }: Error, isOpen: boolean) {
+    super(message)
+    this.isOpen = isOpen
+  }
+}
+
+/**
+ * @param show is given the namespace, or why it is not shown
+ * @param againMs how often one is read that may not be watched
+ */
+export function followNamespace(
+  cluster: Cluster,
+  name: string,
+  show: (found: Namespace | Unseen) => void,
+  againMs = readAgainMs,
+): () => void {
   const feed = cluster.feed<Namespace>({ resource: namespaceResource, fieldSelector: `metadata.name=${name}` })
   const left = new AbortController()
+  const showUnseen = async (refusal: Error): Promise<void> => {
+    // A server that can't say leaves it at its refusal.
+    const isOpen = await mayWorkIn(cluster, name, left.signal).catch(() => false)
+    if (!left.signal.aborted) show(new Unseen(refusal, isOpen))
+  }
   const read = async (): Promise<void> => {
     try {
       show(await cluster.client.get(namespaceResource, { name }, { signal: left.signal }))
     } catch (error) {
       if (left.signal.aborted) return
       // What else went wrong says the line at the top, and it is tried again.
-      if (isForbidden(error) || isNotFound(error)) show(error as Error)
+      if (isForbidden(error)) await showUnseen(error as Error)
+      else if (isNotFound(error)) show(new Unseen(error as Error, false))
     }
-    cluster.clock.after(readAgainMs, () => {
+    cluster.clock.after(againMs, () => {
       if (!left.signal.aborted) void read()
     })
   }
   const unsubscribe = feed.state.subscribe(({ ready, objects: [namespace], refused }) => {
     if (refused !== undefined) void read()
     else if (namespace !== undefined) show(namespace)
-    else if (ready) show(new Error(`namespaces "${name}" not found`))
+    else if (ready) show(new Unseen(new Error(`namespaces "${name}" not found`), false))
   })
   return () => {
     unsubscribe()

@@ -4,16 +4,16 @@
  * - A user who may list namespaces gets the list. On Borough with `--list-own-namespaces` every user may, and the list
  *   holds their own.
  * - Any other user has those that the kubeconfig names and those that were added by hand, each asked for by its name.
- *   A namespace that the server does not show stays in the list with the server's words: what is in it may be open.
+ *   A namespace that the server does not show stays in the list with the server's words, and with what an access
+ *   review says of it: what is in it may be open.
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
 import type { Cluster } from '../cluster.ts'
 import type { Feed } from '../feed.ts'
-import { followNamespace } from './follow-namespace.ts'
+import { followNamespace, Unseen } from './follow-namespace.ts'
+import { forgetName, keepName, knownNames } from './known-names.ts'
 import { type NamespaceRow, rowOf, unknownRow } from './namespace-row.ts'
-
-const addedName = 'borough-console-namespaces'
 
 export class MyNamespaces {
   /** Undefined until the server has answered. */
@@ -37,18 +37,18 @@ export class MyNamespaces {
     })
     this.#unsubscribe = this.refused.subscribe((refused) => {
       if (refused === undefined) return
-      for (const name of new Set([...cluster.place.namespaces, ...this.#added()])) this.#follow(name)
+      for (const name of new Set([...cluster.place.namespaces, ...knownNames(cluster)])) this.#follow(name)
     })
   }
 
   /** Keeps a name for the next time too. */
   add(name: string): void {
-    this.#cluster.storage.setItem(this.#storageKey, JSON.stringify([...new Set([...this.#added(), name])]))
+    keepName(this.#cluster, name)
     this.#follow(name)
   }
 
   remove(name: string): void {
-    this.#cluster.storage.setItem(this.#storageKey, JSON.stringify(this.#added().filter((n) => n !== name)))
+    forgetName(this.#cluster, name)
     this.#stops.get(name)?.()
     this.#stops.delete(name)
     this.#show(name, undefined)
@@ -60,19 +60,10 @@ export class MyNamespaces {
     for (const stop of this.#stops.values()) stop()
   }
 
-  get #storageKey(): string {
-    return `${addedName} ${this.#cluster.place.server}`
-  }
-
-  #added(): string[] {
-    const kept: unknown = JSON.parse(this.#cluster.storage.getItem(this.#storageKey) ?? '[]')
-    return Array.isArray(kept) ? kept.map(String) : []
-  }
-
   #follow(name: string): void {
     if (this.#stops.has(name)) return
     const stop = followNamespace(this.#cluster, name, (found) => {
-      this.#show(name, found instanceof Error ? unknownRow(name, found.message) : rowOf(found))
+      this.#show(name, found instanceof Unseen ? unknownRow(name, found) : rowOf(found))
     })
     this.#stops.set(name, stop)
   }

@@ -1,12 +1,8 @@
 /** A namespace as a row shows it, and which rows a search finds. */
+import { expiresAtAnnotation } from '../../../apis/expiry/types.ts'
 import { deletionProtectionAnnotation, type Namespace, phaseOf } from '../../../apis/namespaces/types.ts'
-import { creatorKey, optOutAnnotation, ownerKey } from '../../../apis/templates/types.ts'
-
-/** On a namespace: when it ends by itself. */
-export const expiryAnnotation = 'borough.dev/expires-at'
-
-/** @param chosen as an input of a date and time has it: without a zone, in that of the browser */
-export const expiryText = (chosen: string): string => `${new Date(chosen).toISOString().slice(0, 19)}Z`
+import { ownerOf } from '../../../apis/templates/match.ts'
+import { optOutAnnotation, pendingLabel } from '../../../apis/templates/types.ts'
 
 /** How far its templates are: what the server says of it in conditions and initializers. */
 export type Population =
@@ -26,17 +22,18 @@ export interface NamespaceRow {
   readonly isProtected: boolean
   /** The server's words, where it does not show the namespace. */
   readonly refused?: string
+  /** It is not shown, and the user may work in it. */
+  readonly isOpen?: boolean
 }
 
 export function rowOf(namespace: Namespace): NamespaceRow {
   const { name = '', labels = {}, annotations = {}, creationTimestamp, deletionTimestamp } = namespace.metadata
-  const expires = annotations[expiryAnnotation]
-  const phase = namespace.spec?.initializers === undefined ? phaseOf(namespace) : 'Initializing'
+  const expires = annotations[expiresAtAnnotation]
   return {
     name,
-    phase: deletionTimestamp === undefined ? phase : 'Terminating',
+    phase: deletionTimestamp !== undefined ? 'Terminating' : isAwaited(namespace) ? 'Initializing' : phaseOf(namespace),
     population: populationOf(namespace),
-    owner: annotations[ownerKey] ?? annotations[creatorKey] ?? '',
+    owner: ownerOf(namespace) ?? '',
     labels,
     ...(creationTimestamp ? { created: creationTimestamp } : {}),
     ...(expires === undefined ? {} : { expires }),
@@ -44,21 +41,27 @@ export function rowOf(namespace: Namespace): NamespaceRow {
   }
 }
 
-export const unknownRow = (name: string, refused: string): NamespaceRow => ({
+export const unknownRow = (name: string, { message, isOpen }: { message: string; isOpen: boolean }): NamespaceRow => ({
   name,
   phase: 'Unknown',
   population: { kind: 'waiting' },
   owner: '',
   labels: {},
   isProtected: false,
-  refused,
+  refused: message,
+  isOpen,
 })
 
-function populationOf({ metadata, spec, status }: Namespace): Population {
+/** By initializers on Borough, by a label where `borough populate` gives templates to another cluster. */
+export const isAwaited = ({ metadata, spec }: Namespace): boolean =>
+  spec?.initializers !== undefined || metadata.labels?.[pendingLabel] !== undefined
+
+function populationOf(namespace: Namespace): Population {
+  const { metadata, status } = namespace
   const condition = status?.conditions?.find(({ type }) => type === 'Populated')
   if (condition?.status === 'False') return { kind: 'failed', why: condition.message ?? condition.reason ?? '' }
   if (metadata.annotations?.[optOutAnnotation] === 'true') return { kind: 'optedOut' }
-  return { kind: spec?.initializers === undefined ? 'populated' : 'waiting' }
+  return { kind: isAwaited(namespace) ? 'waiting' : 'populated' }
 }
 
 /**

@@ -1,10 +1,13 @@
 /** My namespaces: what is mine, in what state, how near to its limits, and until when. */
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
+import { loadCreateView } from '../later-views.ts'
 import { Link, useRouter } from '../router.tsx'
+import { quoted } from '../shell-text.ts'
 import { useCluster } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
-import { PlusIcon, SearchIcon, ShieldIcon } from '../widgets/icons.tsx'
+import { PlusIcon, ShieldIcon } from '../widgets/icons.tsx'
 import { Moment } from '../widgets/moment.tsx'
+import { Search, useSeek, useSought } from '../widgets/search.tsx'
 import { type Column, VirtualRows } from '../widgets/virtual-rows.tsx'
 import { AddKnown, KnownOnly } from './known-namespaces.tsx'
 import { MyNamespaces } from './my-namespaces.ts'
@@ -31,9 +34,14 @@ export function NamespacesView() {
   useEffect(() => () => mine.stop(), [mine])
   const rows = mine.rows.value
   const refused = mine.refused.value
-  const sought = router.place.value.query.get('q') ?? ''
+  const sought = useSought()
   const found = useMemo(() => rows?.filter(searchTest(sought)), [rows, sought])
   const isKnownOnly = refused !== undefined
+  const isShown = rows !== undefined
+  useEffect(() => {
+    // What is likely to be opened next; the view itself says so if it can't be loaded.
+    if (isShown) loadCreateView().catch(() => undefined)
+  }, [isShown])
 
   return (
     <>
@@ -44,7 +52,7 @@ export function NamespacesView() {
             {rows === undefined || found === undefined ? '' : countText(found.length, rows.length)}
           </span>
         </h1>
-        <Search sought={sought} />
+        <Search label="Search by name, owner or label" placeholder="Name, owner:alice, label:env=prod" />
         <Link class="button primary" href="/namespaces/new">
           <PlusIcon />
           Create namespace
@@ -69,7 +77,7 @@ export function NamespacesView() {
         />
       )}
       <footer class="view-foot">
-        <CopyCommand command={commandFor(isKnownOnly, found)} />
+        <CopyCommand command={commandFor(isKnownOnly || sought !== '', found)} />
       </footer>
     </>
   )
@@ -78,9 +86,12 @@ export function NamespacesView() {
 const countText = (found: number, all: number): string =>
   found === all ? all.toLocaleString('en') : `${found.toLocaleString('en')} of ${all.toLocaleString('en')}`
 
-function commandFor(isKnownOnly: boolean, found: readonly NamespaceRow[] | undefined): string {
-  return isKnownOnly && found !== undefined && found.length > 0
-    ? `kubectl get namespaces ${found.map(({ name }) => name).join(' ')}`
+/** A line of a shell has an end. */
+const mostNamed = 200
+
+function commandFor(areNamed: boolean, found: readonly NamespaceRow[] = []): string {
+  return areNamed && found.length > 0 && found.length <= mostNamed
+    ? `kubectl get namespaces ${found.map(({ name }) => quoted(name)).join(' ')}`
     : 'kubectl get namespaces'
 }
 
@@ -96,7 +107,7 @@ function cellsOf(row: NamespaceRow) {
         </span>
       ) : null}
     </>,
-    <PhaseBadge phase={row.phase} {...(row.refused === undefined ? {} : { refused: row.refused })} />,
+    <PhaseBadge {...row} />,
     <PopulationBadge population={row.population} phase={row.phase} />,
     row.phase === 'Terminating' ? <span class="muted">–</span> : <QuotaGlance namespace={row.name} />,
     row.owner === '' ? <span class="muted">–</span> : <span title={row.owner}>{row.owner}</span>,
@@ -105,46 +116,15 @@ function cellsOf(row: NamespaceRow) {
   ]
 }
 
-function Search({ sought }: { readonly sought: string }) {
-  const router = useRouter()
-  const input = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    const focus = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof HTMLElement && event.target.closest('input, textarea, select') !== null
-      if (event.key !== '/' || isTyping) return
-      event.preventDefault()
-      input.current?.focus()
-    }
-    document.addEventListener('keydown', focus)
-    return () => document.removeEventListener('keydown', focus)
-  }, [])
-  return (
-    <label class="search">
-      <SearchIcon />
-      <span class="hidden">Search by name, owner or label</span>
-      <input
-        ref={input}
-        type="search"
-        placeholder="Name, owner:alice, label:env=prod"
-        value={sought}
-        onInput={({ currentTarget: { value } }) =>
-          router.become(value === '' ? '/namespaces' : `/namespaces?q=${encodeURIComponent(value)}`)
-        }
-      />
-      <kbd aria-hidden="true">/</kbd>
-    </label>
-  )
-}
-
 function Empty(props: { readonly sought: string; readonly isKnownOnly: boolean; readonly mine: MyNamespaces }) {
   const { sought, isKnownOnly, mine } = props
-  const router = useRouter()
+  const seek = useSeek()
   if (sought !== '') {
     return (
       <div class="empty">
         <h2>Nothing is found for “{sought}”</h2>
         <p>Words are looked for in names, owners and labels. All of them must be found.</p>
-        <button type="button" class="button" onClick={() => router.become('/namespaces')}>
+        <button type="button" class="button" onClick={() => seek('')}>
           Show all
         </button>
       </div>

@@ -5,13 +5,13 @@ const words: Readonly<Record<NamespaceRow['phase'], string>> = {
   Active: 'Active',
   Initializing: 'Initializing',
   Terminating: 'Terminating',
-  Unknown: 'Not shown',
+  Unknown: 'No access',
 }
 
-export function PhaseBadge({ phase, refused }: Pick<NamespaceRow, 'phase' | 'refused'>) {
+export function PhaseBadge({ phase, refused, isOpen = false }: Pick<NamespaceRow, 'phase' | 'refused' | 'isOpen'>) {
   return (
     <span class={`badge phase-${phase.toLowerCase()}`} title={refused}>
-      {words[phase]}
+      {isOpen ? 'Open to you' : words[phase]}
     </span>
   )
 }

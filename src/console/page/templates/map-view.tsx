@@ -3,13 +3,14 @@ import { useMemo } from 'preact/hooks'
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
 import { compileMatcher, isOptedOut, selectTemplates } from '../../../apis/templates/match.ts'
 import { type NamespaceTemplate, templateResource } from '../../../apis/templates/types.ts'
-import { rowOf } from '../namespaces/namespace-row.ts'
+import { rowOf, searchTest } from '../namespaces/namespace-row.ts'
 import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
 import { PhaseBadge, PopulationBadge } from '../namespaces/phase-badge.tsx'
 import { Link, useRouter } from '../router.tsx'
 import { useFeed } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
+import { Search, useSought } from '../widgets/search.tsx'
 import { type Column, VirtualRows } from '../widgets/virtual-rows.tsx'
 
 const columns: readonly Column[] = [
@@ -30,7 +31,8 @@ export function MapView() {
   const namespaces = useFeed<Namespace>({ resource: namespaceResource })
   const chosen = router.place.value.query.get('template') ?? ''
   const rows = useMemo(() => reachOf(templates.objects, namespaces.objects), [templates.objects, namespaces.objects])
-  const shown = chosen === '' ? rows : rows.filter((row) => row.templates.includes(chosen))
+  const sought = useSought()
+  const shown = useMemo(() => rows.filter(testOf(chosen, sought)), [rows, chosen, sought])
   const refused = templates.refused ?? namespaces.refused
   return (
     <>
@@ -42,14 +44,10 @@ export function MapView() {
           Which template reaches which namespaces
           <span class="count">{shown.length.toLocaleString('en')}</span>
         </h1>
+        <Search label="Search by name, owner or label" placeholder="Name, owner:alice, label:env=prod" />
         <label class="row">
           Template
-          <select
-            value={chosen}
-            onChange={({ currentTarget: { value } }) =>
-              router.become(value === '' ? '/templates/map' : `/templates/map?template=${encodeURIComponent(value)}`)
-            }
-          >
+          <select value={chosen} onChange={({ currentTarget: { value } }) => router.become(addressOf(value, sought))}>
             <option value="">any</option>
             {templates.objects.map(({ metadata: { name } }) => (
               <option key={name}>{name}</option>
@@ -60,7 +58,14 @@ export function MapView() {
       {refused === undefined ? null : <Refusal error={refused} />}
       {shown.length === 0 ? (
         <div class="empty">
-          <h2>{templates.ready && namespaces.ready ? 'No namespace is reached' : 'Asking the cluster…'}</h2>
+          <h2>{templates.ready && namespaces.ready ? emptyText(sought) : 'Asking the cluster…'}</h2>
+          {templates.ready && templates.objects.length === 0 ? (
+            <Link class="button primary" href="/templates/new">
+              New template
+            </Link>
+          ) : (
+            <p>A template selects namespaces by label, name and creator, as its text says.</p>
+          )}
         </div>
       ) : (
         <VirtualRows
@@ -78,6 +83,20 @@ export function MapView() {
       </footer>
     </>
   )
+}
+
+const emptyText = (sought: string): string =>
+  sought === '' ? 'No namespace is reached' : `Nothing is found for “${sought}”`
+
+function addressOf(template: string, sought: string): string {
+  const query = new URLSearchParams({ ...(template ? { template } : {}), ...(sought ? { q: sought } : {}) })
+  return query.size === 0 ? '/templates/map' : `/templates/map?${query.toString()}`
+}
+
+/** Of any template where none is chosen. */
+function testOf(template: string, sought: string): (row: Reached) => boolean {
+  const isFound = searchTest(sought)
+  return ({ namespace, templates }) => (template === '' || templates.includes(template)) && isFound(rowOf(namespace))
 }
 
 function reachOf(templates: readonly NamespaceTemplate[], namespaces: readonly Namespace[]): readonly Reached[] {

@@ -7,13 +7,13 @@ import {
   templateResource,
 } from '../../../apis/templates/types.ts'
 import { useMay } from '../access-review.ts'
-import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
 import { Link } from '../router.tsx'
 import { useCluster, useFeed } from '../use-cluster.ts'
 import { ActionButton } from '../widgets/action-button.tsx'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Moment } from '../widgets/moment.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
+import { Failures } from './failures.tsx'
 import { History } from './history.tsx'
 import { ProgressBar, WordBadge } from './progress-bar.tsx'
 import { conditionOf, isDisabled, progressOf, stopOf, wordOf } from './template-state.ts'
@@ -114,47 +114,5 @@ function Fact({ term, children }: { readonly term: string; readonly children: Co
       <dt>{term}</dt>
       <dd>{children}</dd>
     </div>
-  )
-}
-
-/** Conflicts, drift that is only reported, fields that were taken over, objects that were refused: by namespace. */
-function Failures({ template }: { readonly template: NamespaceTemplate }) {
-  const failures = template.status?.failures ?? []
-  const { failed } = progressOf(template)
-  return (
-    <section class="panel" aria-labelledby="failures">
-      <h2 id="failures">
-        What stands in its way <span class="count">{failed > 0 ? failed : ''}</span>
-      </h2>
-      {failures.length === 0 ? (
-        <p class="muted">Nothing: no conflict, no drift that is left, no object that was refused.</p>
-      ) : (
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Namespace</th>
-              <th scope="col">Object</th>
-              <th scope="col">Reason</th>
-              <th scope="col">Message</th>
-            </tr>
-          </thead>
-          <tbody>
-            {failures.map(({ namespace, object = '', reason, message }) => (
-              <tr key={`${namespace} ${object} ${reason}`} class="warning">
-                <th scope="row">
-                  <Link href={pathOfNamespace(namespace)}>{namespace}</Link>
-                </th>
-                <td>{object}</td>
-                <td>{reason}</td>
-                <td class="message">{message}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {failed > failures.length ? (
-        <p class="muted">The status of a template names the first {failures.length} of them.</p>
-      ) : null}
-    </section>
   )
 }

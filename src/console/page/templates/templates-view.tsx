@@ -50,6 +50,9 @@ export function TemplatesView() {
           <div class="empty">
             <h2>There is no template yet</h2>
             <p>A template holds objects that every namespace it selects is given when it is created, and keeps.</p>
+            <Link class="button primary" href="/templates/new">
+              Write the first template
+            </Link>
           </div>
         ) : (
           <TemplateTable templates={objects} />

@@ -55,7 +55,7 @@ export function VirtualRows<T>({ label, layout, columns, rows, keyOf, cells, onO
       aria-label={label}
       aria-rowcount={rows.length + 1}
       aria-colcount={columns.length}
-      aria-activedescendant={meantAt < 0 ? undefined : `row-${meant}`}
+      aria-activedescendant={meantAt < 0 ? undefined : idOf(meant)}
       tabIndex={0}
       ref={scroller}
       onKeyDown={move}
@@ -77,7 +77,7 @@ export function VirtualRows<T>({ label, layout, columns, rows, keyOf, cells, onO
           return (
             <div
               role="row"
-              id={`row-${key}`}
+              id={idOf(key)}
               key={key}
               aria-rowindex={at + 2}
               aria-selected={key === meant}
@@ -97,6 +97,9 @@ export function VirtualRows<T>({ label, layout, columns, rows, keyOf, cells, onO
     </div>
   )
 }
+
+/** References to elements are parted by spaces. */
+const idOf = (key = ''): string => `row-${encodeURIComponent(key)}`
 
 /** Links and buttons in a row do what they say. */
 const isOwnClick = ({ target: at, defaultPrevented }: MouseEvent): boolean =>

@@ -1,0 +1,8 @@
+/** Views that bring all that reads templates, which the first view does not need. */
+import type { ComponentType } from 'preact'
+
+export const loadCreateView = async (): Promise<ComponentType> =>
+  (await import('./namespaces/create-view.tsx')).CreateView
+
+export const loadTemplateView = async (): Promise<ComponentType<{ readonly name: string }>> =>
+  (await import('./templates/template-view.tsx')).TemplateView

@@ -1,0 +1,116 @@
+/** What a new namespace will be and hold, asked of the server without anything being made. */
+import { Moment } from '../widgets/moment.tsx'
+import { Refusal } from '../widgets/refusal.tsx'
+import type { DraftPreview, PreviewedObject } from './draft-preview.ts'
+
+export type Preview =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'known'; readonly preview: DraftPreview }
+  | { readonly kind: 'refused'; readonly error: unknown }
+
+interface CreatePreviewProps {
+  readonly preview: Preview
+  /** Of an earlier draft: the server is being asked anew. */
+  readonly isAsking: boolean
+}
+
+export function CreatePreview({ preview, isAsking }: CreatePreviewProps) {
+  return (
+    <section class="panel preview" aria-label="What will be in it" aria-live="polite" aria-busy={isAsking}>
+      <h2>
+        What will be in it <span class="muted">{isAsking ? 'asking the server…' : ''}</span>
+      </h2>
+      <PreviewBody preview={preview} />
+    </section>
+  )
+}
+
+function PreviewBody({ preview }: { readonly preview: Preview }) {
+  switch (preview.kind) {
+    case 'none':
+      return <p class="muted">Type a name, and the server is asked without anything being made.</p>
+    case 'refused':
+      return <Refusal error={preview.error} title="It would be refused" />
+    case 'known':
+      return <Previewed preview={preview.preview} />
+  }
+}
+
+function Previewed({ preview }: { readonly preview: DraftPreview }) {
+  const { owner, expires, metadata, templates, skipped, warnings } = preview
+  return (
+    <>
+      <dl class="facts">
+        {owner === '' ? null : (
+          <div>
+            <dt>Owner</dt>
+            <dd>{owner}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Expires</dt>
+          <dd>
+            {expires === undefined ? 'never' : <Moment at={expires.at} ahead />}
+            {expires?.template === undefined ? null : <span class="muted">by template {expires.template}</span>}
+          </dd>
+        </div>
+      </dl>
+      {metadata.length === 0 ? null : (
+        <div>
+          <h3>On the namespace itself</h3>
+          <ul class="objects">
+            {metadata.map(({ title, value, template }) => (
+              <li key={title}>
+                {title}: <code>{value}</code> <span class="muted">by template {template}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {templates.every(({ objects }) => objects.length === 0) ? (
+        <p>No template gives it anything: it will hold its default ServiceAccount and what else every namespace has.</p>
+      ) : null}
+      {templates.map(({ name, objects }) =>
+        objects.length === 0 ? null : (
+          <div key={name}>
+            <h3>{name === '' ? 'As the server says, of the first twenty' : `Template ${name}`}</h3>
+            <ul class="objects">
+              {objects.map((object) => (
+                <li key={object.title}>
+                  <Previewable previewed={object} />
+                </li>
+              ))}
+            </ul>
+          </div>
+        ),
+      )}
+      {skipped.map(({ title, message }) => (
+        <p class="notice wait" key={title}>
+          {title} would be left out: {message}
+        </p>
+      ))}
+      {warnings.map((text) => (
+        <p class="notice" key={text}>
+          {text}
+        </p>
+      ))}
+    </>
+  )
+}
+
+function Previewable({ previewed: { title, object } }: { readonly previewed: PreviewedObject }) {
+  const [kind, ...name] = title.split('/')
+  const words = (
+    <>
+      <span class="kind">{kind}</span> {name.join('/')}
+    </>
+  )
+  return object === undefined ? (
+    words
+  ) : (
+    <details>
+      <summary>{words}</summary>
+      <pre class="content">{JSON.stringify(object, null, 2)}</pre>
+    </details>
+  )
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
+import { previewOf } from './draft-preview.ts'
+
+const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'about' }, data: { for: '$(OWNER)' } }
+const template: NamespaceTemplate = {
+  metadata: { name: 'team' },
+  spec: { namespaces: { nameSelector: { include: ['team-*'] } }, templates: [configMap] },
+}
+
+test('a preview has what the server answered, and what readable templates would make of it', () => {
+  const annotations = {
+    'authorization.k8s.io/creator': 'alice',
+    'borough.dev/expires-at': '2030-01-01T00:00:00Z',
+    'borough.dev/expiry-template': 'team',
+    'policy.borough.dev/set-by-templates': '{"labels":{"cost":"team"}}',
+  }
+  const answer = { metadata: { name: 'team-a', labels: { cost: '12' }, annotations } }
+  const warnings = ['would create ConfigMap/about', 'would create Secret/hidden', 'mind the gap']
+  expect(previewOf(answer, warnings, [template])).toEqual({
+    owner: 'alice',
+    expires: { at: '2030-01-01T00:00:00Z', template: 'team' },
+    metadata: [{ title: 'label cost', value: '12', template: 'team' }],
+    templates: [
+      {
+        name: 'team',
+        objects: [
+          {
+            title: 'ConfigMap/about',
+            object: {
+              ...configMap,
+              metadata: { name: 'about', labels: { 'policy/namespace-template-name': 'team' } },
+              data: { for: 'alice' },
+            },
+          },
+        ],
+      },
+      { name: '', objects: [{ title: 'Secret/hidden' }] },
+    ],
+    skipped: [],
+    warnings: ['mind the gap'],
+  })
+})
+
+test('what is left out is said with its reason', () => {
+  const { skipped, templates } = previewOf({ metadata: { name: 'team-a' } }, [], [template])
+  expect(skipped).toEqual([
+    { title: 'ConfigMap/about', message: 'it names $(OWNER), and none is recorded of this namespace' },
+  ])
+  expect(templates).toEqual([{ name: 'team', objects: [] }])
+})

@@ -1,0 +1,73 @@
+/**
+ * What a namespace would be, before it is made: as the server answers a dry run, and what the templates that the user
+ * may read say of it. Pure.
+ */
+import { expiresAtAnnotation, expirySourceAnnotation } from '../../../apis/expiry/types.ts'
+import type { Namespace } from '../../../apis/namespaces/types.ts'
+import { compileMatcher, ownerOf, selectTemplates } from '../../../apis/templates/match.ts'
+import { holdersOf, keysHeld, titleOfKey, valueOf } from '../../../apis/templates/namespace-metadata.ts'
+import { render, titleOf } from '../../../apis/templates/render.ts'
+import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
+import type { KubeObject } from '../../../kube/types.ts'
+
+export interface PreviewedObject {
+  /** `ConfigMap/about` */
+  readonly title: string
+  /** Absent where the template may not be read. */
+  readonly object?: KubeObject
+}
+
+export interface PreviewedTemplate {
+  /** '' = said by the server alone. */
+  readonly name: string
+  readonly objects: readonly PreviewedObject[]
+}
+
+export interface DraftPreview {
+  readonly owner: string
+  readonly expires?: { readonly at: string; readonly template?: string }
+  /** What templates set on the namespace: `label example.com/cost`. */
+  readonly metadata: readonly { readonly title: string; readonly value: string; readonly template: string }[]
+  readonly templates: readonly PreviewedTemplate[]
+  /** What would be left out, with the reason. */
+  readonly skipped: readonly { readonly title: string; readonly message: string }[]
+  readonly warnings: readonly string[]
+}
+
+/** How Borough says in the warnings of a dry run what it would make. */
+const wouldCreate = /^would create (.*)$/
+
+export function previewOf(
+  answer: Namespace,
+  warnings: readonly string[],
+  readable: readonly NamespaceTemplate[],
+): DraftPreview {
+  const templates = selectTemplates(readable.map(compileMatcher), answer)
+  const { objects, skipped } = render(templates, answer)
+  const rendered = templates.map(({ metadata }) => ({
+    name: metadata.name ?? '',
+    objects: objects
+      .filter(({ template }) => template.metadata.name === metadata.name)
+      .map(({ object }) => ({ title: titleOf(object), object: withoutPlace(object) })),
+  }))
+  const known = new Set(rendered.flatMap((template) => template.objects.map(({ title }) => title)))
+  const told = warnings.flatMap((text) => wouldCreate.exec(text)?.[1] ?? []).filter((title) => !known.has(title))
+  const { [expiresAtAnnotation]: at, [expirySourceAnnotation]: source } = answer.metadata.annotations ?? {}
+  return {
+    owner: ownerOf(answer) ?? '',
+    ...(at === undefined ? {} : { expires: { at, ...(source === undefined ? {} : { template: source }) } }),
+    metadata: keysHeld(holdersOf(answer)).map(({ part, key, template }) => ({
+      title: titleOfKey({ part, key }),
+      value: valueOf(answer, { part, key }) ?? '',
+      template,
+    })),
+    templates: [...rendered, ...(told.length === 0 ? [] : [{ name: '', objects: told.map((title) => ({ title })) }])],
+    skipped: skipped.map(({ object, message }) => ({ title: object, message })),
+    warnings: warnings.filter((text) => !wouldCreate.test(text)),
+  }
+}
+
+/** The namespace and the name stand beside it. */
+function withoutPlace({ metadata: { namespace: _, ...metadata }, ...rest }: KubeObject): KubeObject {
+  return { ...rest, metadata }
+}

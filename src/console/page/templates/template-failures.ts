@@ -1,0 +1,71 @@
+/**
+ * Where a template is not what it says, by namespace and object. Its status names the first of them; of the others the
+ * namespaces themselves tell, in condition `Populated`. Pure.
+ */
+import type { Namespace } from '../../../apis/namespaces/types.ts'
+import { compileMatcher, isOptedOut } from '../../../apis/templates/match.ts'
+import { metadataParts, titleOfKey } from '../../../apis/templates/namespace-metadata.ts'
+import { render, titleOf } from '../../../apis/templates/render.ts'
+import type { NamespaceTemplate, TemplateFailure } from '../../../apis/templates/types.ts'
+
+export type FailureRow = Required<TemplateFailure>
+
+export function failuresOf(template: NamespaceTemplate, namespaces: readonly Namespace[]): readonly FailureRow[] {
+  const { selects } = compileMatcher(template)
+  const rows = new Map<string, FailureRow>()
+  for (const { namespace, object = '', reason, message } of template.status?.failures ?? []) {
+    rows.set(`${namespace} ${object}`, { namespace, object, reason, message })
+  }
+  for (const namespace of namespaces) {
+    if (isOptedOut(namespace) || !selects(namespace)) continue
+    for (const row of toldBy(namespace, template)) {
+      const key = `${row.namespace} ${row.object}`
+      if (!rows.has(key)) rows.set(key, row)
+    }
+  }
+  return [...rows.values()].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+}
+
+const sortKey = ({ namespace, object }: FailureRow): string => `${namespace} ${object}`
+
+/** Several are parted by semicolons, which stand in messages too: `ConfigMap/a: …; label b: …`. */
+const betweenObjects = /; (?=(?:[A-Z]\w*\/[^\s;]+|(?:label|annotation) [^\s;]+|parameter \w+): )/
+const beginning = /^((?:[A-Z]\w*\/\S+?|(?:label|annotation) \S+?|parameter \w+)): (.*)$/s
+/** More are not told. */
+const mostTold = 5
+
+function toldBy(namespace: Namespace, template: NamespaceTemplate): readonly FailureRow[] {
+  const condition = namespace.status?.conditions?.find(({ type }) => type === 'Populated')
+  if (condition?.status !== 'False') return []
+  const { reason = '', message = '' } = condition
+  const { name = '' } = namespace.metadata
+  const parts = message.split(betweenObjects)
+  const titles = titlesOf(template, namespace)
+  const rows = parts.flatMap((part, i): FailureRow[] => {
+    const [, object = '', said = ''] = beginning.exec(part) ?? []
+    // Another template of this namespace may have failed instead. The reason is that of the first.
+    return titles.has(object) ? [{ namespace: name, object, reason: i === 0 ? reason : '', message: said }] : []
+  })
+  return rows.length > 0 || parts.length < mostTold ? rows : [{ namespace: name, object: '', reason, message }]
+}
+
+/** What messages call the objects of a template in a namespace. */
+function titlesOf(template: NamespaceTemplate, namespace: Namespace): ReadonlySet<string> {
+  const { objects, skipped } = render([template], namespace)
+  const keys = metadataParts.flatMap((part) =>
+    Object.keys(template.spec?.namespaceMetadata?.[part] ?? {}).map((key) => titleOfKey({ part, key })),
+  )
+  return new Set([...objects.map(({ object }) => titleOf(object)), ...skipped.map(({ object }) => object), ...keys])
+}
+
+/** Words that must all be found in a row. */
+export function failureTest(text: string): (row: FailureRow) => boolean {
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  return ({ namespace, object, reason, message }) => {
+    const within = [namespace, object, reason, message].join(' ').toLowerCase()
+    return words.every((word) => within.includes(word))
+  }
+}

@@ -1,0 +1,125 @@
+/** A data directory, as it lies there: nothing in it is changed, and a server may run on it. */
+import { type Stats, statfsSync, statSync } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { verifyStoreAt } from '../backup/backup.ts'
+import type { Clock } from '../base/clock.ts'
+import { silentLog } from '../base/log.ts'
+import { dataDirLock } from '../datadir/data-dir.ts'
+import { directoryPkiStore } from '../pki/pki.ts'
+import { examineCertificates } from './certificates.ts'
+import { type Finding, fail, ok, problemOf, warn } from './finding.ts'
+
+/** A store up to this size is verified as a whole; it takes some seconds. */
+const quickBytes = 256 * 1024 ** 2
+/** Less than that is free: the store will be full soon. */
+const littleRoomBytes = 512 * 1024 ** 2
+
+export async function examineDataDirectory(path: string, clock: Clock): Promise<readonly Finding[]> {
+  const check = `data directory ${path}`
+  let folder: Stats
+  try {
+    folder = await lstat(path)
+  } catch (error) {
+    const { code = problemOf(error) } = error as NodeJS.ErrnoException
+    return [fail(check, `it can't be read (${code})`, "name another with --data-dir, or start 'borough up' to make it")]
+  }
+  if (!folder.isDirectory()) return [fail(check, 'it is no directory', 'name another with --data-dir')]
+  return [
+    await examineModes(path),
+    await examineLock(path),
+    await examineStore(path, clock),
+    examineRoom(path),
+    ...(await examineKeys(path, clock.now())),
+  ]
+}
+
+async function examineModes(path: string): Promise<Finding> {
+  const check = 'data directory: modes'
+  const entries = await readdir(path, { recursive: true })
+  const open: string[] = []
+  for (const name of ['', ...entries].sort()) {
+    const each = join(path, name)
+    const found = await lstat(each).catch((error: NodeJS.ErrnoException) => {
+      // A server runs here, and removes what it needs no more.
+      if (error.code === 'ENOENT') return undefined
+      throw error
+    })
+    if (found !== undefined && !found.isSymbolicLink() && (found.mode & 0o077) !== 0) open.push(each)
+  }
+  const [first] = open
+  if (first === undefined || process.platform === 'win32') return ok(check, `readable by their owner alone`)
+  const others = open.length === 1 ? '' : ` and ${open.length - 1} more`
+  return fail(check, `${first}${others} is open to other users; a server refuses it`, `chmod -R go= ${path}`)
+}
+
+async function examineLock(path: string): Promise<Finding> {
+  const check = 'data directory: lock'
+  const lock = await dataDirLock(path)
+  if (lock.state === 'held') {
+    const by = lock.endpoint === undefined ? 'a process' : `process ${lock.endpoint.pid}, ${lock.endpoint.url}`
+    return ok(check, `served by ${by}`)
+  }
+  if (lock.endpoint === undefined) return ok(check, 'no server runs on it')
+  return warn(
+    check,
+    `no server runs on it; the last one (process ${lock.endpoint.pid}) was killed or its machine stopped`,
+    "start 'borough up' again: what was acknowledged is there",
+  )
+}
+
+async function examineStore(path: string, clock: Clock): Promise<Finding> {
+  const check = 'data directory: store'
+  const size = sizeOf(join(path, 'store', 'state.db'))
+  if (size === undefined) return ok(check, 'there is no SQLite store: nothing was written, or the store is an etcd')
+  const mebibytes = Math.ceil(size / 1024 ** 2)
+  if (size > quickBytes) {
+    return ok(check, `${mebibytes} MiB; checksums were not looked at: 'borough storage verify --data-dir ${path}'`)
+  }
+  const remedy = `'borough storage verify --data-dir ${path}' names what is damaged, 'borough storage repair' mends it`
+  try {
+    const { findings, entries, revision } = await verifyStoreAt({ dataDir: path }, { clock, log: silentLog })
+    const [first] = findings
+    if (first !== undefined) return fail(check, `${findings.length} findings, the first: ${first}`, remedy)
+    return ok(check, `${mebibytes} MiB, ${entries} entries at revision ${revision}: all is as it was written`)
+  } catch (error) {
+    return fail(check, problemOf(error), remedy)
+  }
+}
+
+const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size
+
+function examineRoom(path: string): Finding {
+  const check = 'data directory: room on the disk'
+  const { bavail, bsize, blocks } = statfsSync(path)
+  const free = bavail * bsize
+  const text = `${Math.floor(free / 1024 ** 2)} MiB free of ${Math.floor((blocks * bsize) / 1024 ** 2)} MiB`
+  if (free >= littleRoomBytes) return ok(check, text)
+  return warn(
+    check,
+    `${text}: on a full disk only deletes are taken`,
+    'free some, move the directory to a larger disk, or bound the store with --max-store-size',
+  )
+}
+
+async function examineKeys(path: string, nowMs: number): Promise<readonly Finding[]> {
+  const check = 'data directory: keys'
+  try {
+    const files = await directoryPkiStore(join(path, 'pki')).read()
+    if (files.size === 0) return [ok(check, 'none yet: the first start makes them, or they lie in etcd')]
+    return [...files]
+      .filter(([name]) => name === 'ca.crt' || name === 'server.crt')
+      .map(([name, pem]) =>
+        examineCertificates(
+          `certificate ${join(path, 'pki', name)}`,
+          pem,
+          nowMs,
+          name === 'ca.crt'
+            ? `clients trust it: remove ${join(path, 'pki')}/ca.* and server.*, start again, and hand out kubeconfigs anew`
+            : "a running server renews it 60 days before its end; else start 'borough up' again",
+        ),
+      )
+  } catch (error) {
+    return [fail(check, problemOf(error), 'do what the line says: no server starts on such keys')]
+  }
+}

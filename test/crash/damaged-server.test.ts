@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { makeServerSpecimens, type ServerSpecimen, tryServer } from './damaged-server.ts'
+
+/** Few here; `node test/crash/damaged-server.ts <folder>` tries 1000. */
+const seeds = Array.from({ length: 12 }, (_, i) => i + 1)
+
+let root: string
+let specimens: readonly ServerSpecimen[]
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'borough-damaged-server-'))
+  specimens = await makeServerSpecimens(root)
+}, 60_000)
+afterAll(() => rm(root, { recursive: true, force: true }))
+
+it.each(seeds)(
+  'a server on a store with bytes changed by seed %i serves what was written, or names the damage',
+  {
+    timeout: 60_000,
+  },
+  async (seed) => {
+    expect(['refused', 'named', 'sound']).toContain(await tryServer(specimens, root, seed))
+  },
+)

@@ -1,0 +1,172 @@
+/** `borough doctor`, as an operator runs it: what it finds, what it says to do, and that it leaves everything as it was. */
+import { hash } from 'node:crypto'
+import { chmod, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { openRemote } from '../../src/client/remote.ts'
+import type { Finding } from '../../src/doctor/doctor.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { freePort } from '../support/free-port.ts'
+import { BoroughProcess, borough } from './borough-process.ts'
+import { PopulateProcess } from './populate-process.ts'
+
+let server: BoroughProcess
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'borough-doctor-'))
+  server = await BoroughProcess.start(['--no-population'])
+}, 120_000)
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+}, 120_000)
+
+interface Examination {
+  readonly code: number | null
+  readonly findings: readonly Finding[]
+}
+
+async function doctor(...flags: string[]): Promise<Examination> {
+  const { code, stdout, stderr } = await borough(['doctor', '-o', 'json', ...flags])
+  expect(stderr).toBe('')
+  expect(stdout).not.toMatch(/PRIVATE KEY|eyJ|-key-data/)
+  return { code, findings: (JSON.parse(stdout) as { findings: Finding[] }).findings }
+}
+
+/** Of the findings whose check begins so. */
+const statuses = ({ findings }: Examination, begin: string): string[] =>
+  findings.filter(({ check }) => check.startsWith(begin)).map(({ status, message }) => `${status} ${message}`)
+
+const kubeconfig = (): string => join(server.dataDir, 'admin.kubeconfig')
+
+/** Every file by its content, and every mode. */
+async function contentsOf(dir: string): Promise<readonly string[]> {
+  const names = (await readdir(dir, { recursive: true })).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const { mode } = await stat(join(dir, name))
+      const isFile = (await stat(join(dir, name))).isFile()
+      return `${name} ${mode.toString(8)} ${isFile ? hash('sha256', await readFile(join(dir, name))) : ''}`
+    }),
+  )
+}
+
+describe('of a server that runs', () => {
+  it('everything is in order, in all forms', async () => {
+    const found = await doctor('--data-dir', server.dataDir)
+    expect(found.findings.filter(({ status }) => status !== 'ok')).toEqual([])
+    expect(found.code).toBe(0)
+    expect(statuses(found, 'data directory: lock')).toEqual([
+      expect.stringMatching(/^ok served by process \d+, https:\/\/127\.0\.0\.1:\d+$/),
+    ])
+    expect(statuses(found, 'clock')).toEqual(["ok the server's clock agrees with this one"])
+    expect(statuses(found, 'rights for population')).toEqual(['ok the user of the kubeconfig has all of them'])
+    const yaml = await borough(['doctor', '-o', 'yaml', '--data-dir', server.dataDir])
+    const checks = (parse(yaml.stdout) as { findings: Finding[] }).findings.map(({ check }) => check)
+    expect(checks).toEqual(found.findings.map(({ check }) => check))
+    const text = await borough(['doctor', '--data-dir', server.dataDir])
+    expect(text.stdout).toMatch(new RegExp(`${found.findings.length} ok, 0 warnings, 0 failed\\n$`))
+  })
+
+  it('webhooks that do not answer are named, and what their silence means', async () => {
+    const { client } = openRemote({ kubeconfigPath: kubeconfig(), userAgent: 'test' })
+    const registrations = { group: 'admissionregistration.k8s.io', version: 'v1' }
+    const resource = { ...registrations, resource: 'validatingwebhookconfigurations' }
+    const hook = (name: string, more: object): object => ({
+      ...{ name: `${name}.ex.io`, sideEffects: 'None', admissionReviewVersions: ['v1'], ...more },
+      rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
+    })
+    const url = `https://127.0.0.1:${await freePort()}/x`
+    await client.create(resource, {
+      metadata: { name: 'silent' },
+      webhooks: [
+        hook('closed', { clientConfig: { url } }),
+        hook('open', { clientConfig: { url }, failurePolicy: 'Ignore' }),
+        hook('nowhere', { clientConfig: { service: { namespace: 'default', name: 'hooks' } } }),
+      ],
+    } as KubeObject)
+    const found = await doctor('--kubeconfig', kubeconfig())
+    expect(found.code).toBe(1)
+    expect(statuses(found, 'validatingwebhookconfigurations/silent')).toEqual([
+      expect.stringMatching(
+        /^fail it does not answer \(.*ECONNREFUSED.*\): every write that it wants to see is refused$/,
+      ),
+      expect.stringMatching(/^warn it does not answer \(.*ECONNREFUSED.*\): it is passed over$/),
+      'warn there is no Service default/hooks, unless the server was told its address',
+    ])
+    await client.delete(resource, { name: 'silent' })
+  })
+
+  it('population is examined: rights, what is installed, and who runs it', async () => {
+    const weak = join(folder, 'weak.kubeconfig')
+    await borough(['kubeconfig', '--user', 'weak', '--data-dir', server.dataDir, '--out', weak])
+    const refused = await doctor('--kubeconfig', weak)
+    expect(refused.code).toBe(1)
+    expect(statuses(refused, 'rights for population')).toEqual([
+      expect.stringMatching(/^fail the user of the kubeconfig may not \S+ namespaces and \d+ more$/),
+    ])
+    await using populate = await PopulateProcess.start(kubeconfig())
+    const running = await doctor('--kubeconfig', kubeconfig())
+    expect(running.findings.filter(({ status }) => status === 'fail')).toEqual([])
+    expect(statuses(running, 'customresourcedefinition')).toEqual(['ok served as v1alpha1'])
+    await populate.end('SIGTERM')
+    const stopped = await doctor('--kubeconfig', kubeconfig())
+    expect(stopped.code).toBe(1)
+    expect(statuses(stopped, 'lease borough-system/borough-population')).toEqual([
+      'fail no process populates namespaces, and its webhooks are registered: creates of namespaces are refused',
+    ])
+    await borough(['populate', '--uninstall', '--kubeconfig', kubeconfig()])
+  }, 120_000)
+})
+
+describe('of a directory without a server', () => {
+  beforeAll(async () => {
+    await server.end('SIGTERM')
+  })
+
+  it('what lies there is looked at, and nothing is changed', async () => {
+    const before = await contentsOf(server.dataDir)
+    const found = await doctor('--data-dir', server.dataDir)
+    expect(found.findings.filter(({ status }) => status !== 'ok')).toEqual([])
+    expect(statuses(found, 'data directory: lock')).toEqual(['ok no server runs on it'])
+    expect(await contentsOf(server.dataDir)).toEqual(before)
+  })
+
+  it('keys that others can read are named', async () => {
+    const key = join(server.dataDir, 'pki', 'ca.key')
+    await chmod(key, 0o644)
+    const found = await doctor('--data-dir', server.dataDir)
+    await chmod(key, 0o600)
+    expect(found.code).toBe(1)
+    expect(statuses(found, 'data directory: modes')).toEqual([
+      `fail ${key} is open to other users; a server refuses it`,
+    ])
+  })
+
+  it('damage in the store is named', async () => {
+    const file = await open(join(server.dataDir, 'store', 'state.db'), 'r+')
+    const { size } = await file.stat()
+    await file.write(Buffer.alloc(size >> 1, 0xa5), 0, undefined, size >> 2)
+    await file.close()
+    const found = await doctor('--data-dir', server.dataDir)
+    expect(found.code).toBe(1)
+    expect(statuses(found, 'data directory: store')).toEqual([expect.stringMatching(/^fail /)])
+  })
+
+  it('one that is not there, or a file, is said to be so', async () => {
+    const never = await doctor('--data-dir', join(folder, 'never'))
+    expect([never.code, statuses(never, 'data directory')]).toEqual([1, ["fail it can't be read (ENOENT)"]])
+    const path = join(folder, 'weak.kubeconfig')
+    expect(statuses(await doctor('--data-dir', path), 'data directory')).toEqual(['fail it is no directory'])
+  })
+
+  it('a server that can not be reached is told apart from a certificate that ended', async () => {
+    const found = await doctor('--kubeconfig', kubeconfig())
+    expect(found.code).toBe(1)
+    expect(statuses(found, 'server ')).toEqual([expect.stringMatching(/^fail it can't be asked: .*ECONNREFUSED/)])
+    expect(statuses(found, 'client certificate')).toEqual([expect.stringMatching(/^ok valid until /)])
+  })
+})

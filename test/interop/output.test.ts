@@ -1,0 +1,163 @@
+/** `-o`, `--color` and `--quiet`, alike in every command. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { borough } from './borough-process.ts'
+import { main } from './serving-process.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'borough-output-'))
+const kubeconfig = join(folder, 'kubeconfig')
+const store = join(folder, 'store')
+let plane: TestControlPlane
+const remote = ['--kubeconfig', kubeconfig]
+
+beforeAll(async () => {
+  plane = await startControlPlane({ port: 0 })
+  await plane.client.create({ group: '', version: 'v1', resource: 'namespaces' }, { metadata: { name: 'team-a' } })
+  writeFileSync(kubeconfig, plane.kubeconfig, { mode: 0o600 })
+  const file = join(folder, 'template.yaml')
+  const spec = { templates: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'greeting' } }] }
+  const metadata = { name: 'default' }
+  writeFileSync(
+    file,
+    JSON.stringify({ apiVersion: 'policy.borough.dev/v1alpha1', kind: 'NamespaceTemplate', metadata, spec }),
+  )
+  const made = ['up', '--data-dir', store, '--listen', '127.0.0.1:0']
+  // A port that is no port of this machine: it makes the store, and ends.
+  expect((await borough([...made.slice(0, 3), '--listen', '192.0.2.1:0'])).code).toBe(1)
+})
+afterAll(async () => {
+  await plane[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const all = ['text', 'wide', 'json', 'yaml', 'name']
+const forms = all.filter((form) => form !== 'wide')
+const plainForms = ['text', 'json', 'yaml']
+
+/** Every command that answers, and what `-o` takes there. */
+const commands: readonly (readonly [command: string, formats: readonly string[]])[] = [
+  ['up', ['text', 'json']],
+  ['console', ['text', 'json']],
+  ['populate', forms],
+  ['token create', plainForms],
+  ['kubeconfig', ['yaml', 'json']],
+  ['rotate-key', forms],
+  ['backup', forms],
+  ['restore', forms],
+  ['storage copy', forms],
+  ['storage verify', plainForms],
+  ['storage repair', forms],
+  ['storage reencrypt', plainForms],
+  ['why', all],
+  ['why-denied', all],
+  ['finalize', forms],
+  ['template describe', forms],
+  ['template plan', all],
+  ['template rollback', forms],
+]
+
+test.each(commands)('borough %s takes -o, and refuses another form in one line', async (command, formats) => {
+  const { code, stdout, stderr } = await borough([...command.split(' '), '-o', 'xml'])
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toBe(
+    `borough: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are ${formats.join(', ')}. ` +
+      '(borough --help shows what there is)\n',
+  )
+})
+
+describe('an answer is the same in every form', () => {
+  const question = ['why-denied', 'get', 'secrets', '-n', 'team-a', '--user', 'dora', ...remote]
+
+  test('as JSON and as YAML', async () => {
+    const json = await borough([...question, '-o', 'json'])
+    const yaml = await borough([...question, '-o', 'yaml'])
+    expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout))
+    expect(json.code).toBe(2)
+  })
+
+  test('as names that kubectl takes', async () => {
+    const { stdout } = await borough([...question, '-o', 'name'])
+    expect(stdout.split('\n')).toContain('clusterrole.rbac.authorization.k8s.io/admin')
+    const plan = ['template', 'plan', '-f', join(folder, 'template.yaml'), ...remote, '-o', 'name']
+    expect((await borough(plan)).stdout.split('\n')).toContain('namespace/team-a')
+  })
+
+  test('of a plan, wide names every namespace', async () => {
+    for (let i = 0; i < 10; i++) {
+      const metadata = { name: `other-${i}` }
+      await plane.client.create({ group: '', version: 'v1', resource: 'namespaces' }, { metadata })
+    }
+    const plan = ['template', 'plan', '-f', join(folder, 'template.yaml'), ...remote]
+    expect((await borough(plan)).stdout).toMatch(/ and \d+ more$/m)
+    const { stdout } = await borough([...plan, '-o', 'wide'])
+    expect(stdout).not.toMatch(/ and \d+ more$/m)
+    expect(stdout).toContain('other-9')
+  })
+
+  test('of the manifests of populate', async () => {
+    const { stdout } = await borough(['populate', '--print-manifests', '-o', 'json'])
+    const { kind, items } = JSON.parse(stdout) as {
+      kind: string
+      items: { kind: string; metadata: { name: string } }[]
+    }
+    expect(kind).toBe('List')
+    const names = await borough(['populate', '--print-manifests', '-o', 'name'])
+    expect(names.stdout.trim().split('\n').length).toBe(items.length)
+    expect(names.stdout).toContain('namespace/borough-system\n')
+    expect((await borough(['populate', '-o', 'name', ...remote])).stderr).toBe(
+      'borough: -o name needs --print-manifests or --uninstall (borough --help shows what there is)\n',
+    )
+  })
+})
+
+describe('colours', () => {
+  const escape = '\x1b['
+  const why = ['why', 'team-a', ...remote]
+  interface Row {
+    readonly name: string
+    readonly args: readonly string[]
+    readonly environment?: Readonly<Record<string, string>>
+    readonly coloured: boolean
+  }
+  const rows: readonly Row[] = [
+    { name: 'are not written into a pipe', args: why, coloured: false },
+    { name: 'are, where FORCE_COLOR says so', args: why, environment: { FORCE_COLOR: '1' }, coloured: true },
+    { name: 'are, with --color always', args: [...why, '--color', 'always'], coloured: true },
+    {
+      name: 'are not, with --color never before all variables',
+      args: ['--color', 'never', ...why],
+      environment: { FORCE_COLOR: '1' },
+      coloured: false,
+    },
+    { name: 'are never part of JSON', args: [...why, '-o', 'json', '--color', 'always'], coloured: false },
+    { name: 'are never part of names', args: [...why, '-o', 'name', '--color', 'always'], coloured: false },
+    { name: 'are part of help', args: ['why', '--help', '--color', 'always'], coloured: true },
+    { name: 'are not part of help in a pipe', args: ['why', '--help'], coloured: false },
+  ]
+  test.each(rows)('$name', async ({ args, environment = {}, coloured }) => {
+    const { stdout } = await borough(args, undefined, environment)
+    expect(stdout.includes(escape)).toBe(coloured)
+  })
+
+  test('of a refusal, on standard error', async () => {
+    const { stderr } = await borough(['why', '--color', 'always'])
+    expect(stderr).toContain(`${escape}31mborough:${escape}39m missing required argument 'namespace'`)
+  })
+
+  const hasScript = spawnSync('script', ['--version']).status === 0
+  test.skipIf(!hasScript)('are written to a terminal, where NO_COLOR is not set', () => {
+    const onTerminal = (environment: Readonly<Record<string, string>>): string => {
+      const { NO_COLOR: _, FORCE_COLOR: __, ...ours } = process.env
+      const command = `'${process.execPath}' '${main}' storage verify --data-dir '${store}'`
+      const env = { ...ours, TERM: 'xterm-256color', ...environment }
+      return spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8', env }).stdout
+    }
+    expect(onTerminal({})).toContain(`${escape}32mall is sound${escape}39m`)
+    expect(onTerminal({ NO_COLOR: '1' })).toContain(': all is sound')
+  })
+})

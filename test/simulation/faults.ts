@@ -1,0 +1,187 @@
+/** What befalls replicas, network and etcd: drawn from the seed before anything begins, so that one can be left out. */
+import type { Random } from '../fuzz/random.ts'
+import type { Way } from './etcd/network.ts'
+import type { Replica, ReplicaWorld } from './worlds/replicas.ts'
+
+export interface Fault {
+  readonly at: number
+  readonly lastsMs: number
+  readonly text: string
+  begin(world: ReplicaWorld): void
+  end?(world: ReplicaWorld): void
+}
+
+interface Draw {
+  readonly random: Random
+  readonly replicas: number
+}
+
+type Drawn = Pick<Fault, 'text' | 'begin' | 'end'>
+
+const members = 3
+const hourMs = 3_600_000
+
+/** In order of time; the n-th of a seed is the same whichever are left out. */
+export function drawFaults(random: Random, withinMs: number, replicas: number): Fault[] {
+  const count = 2 + random.below(9)
+  const draw: Draw = { random, replicas }
+  return Array.from({ length: count }, () => {
+    const at = withinMs * random.next()
+    // Some end before any patience does, some outlast keepalive and leases.
+    const lastsMs = random.pick([50, 500, 3_000, 12_000]) * (0.5 + random.next())
+    return { at, lastsMs, ...random.weighted(kinds)(draw) }
+  }).sort((a, b) => a.at - b.at)
+}
+
+const kinds: readonly (readonly [weight: number, make: () => (draw: Draw) => Drawn])[] = [
+  [4, () => cutLink],
+  [3, () => cutAll],
+  [3, () => breakLink],
+  [2, () => slowLink],
+  [2, () => downMember],
+  [2, () => cutMember],
+  [2, () => elect],
+  [2, () => lagMember],
+  [2, () => jumpClock],
+  [4, () => killReplica],
+  [2, () => stopReplica],
+  [1, () => killAll],
+  [2, () => compact],
+]
+
+const waysOf = (random: Random): readonly Way[] => random.pick([['there'], ['back'], ['there', 'back']] as const)
+
+function replicaOf({ random, replicas }: Draw): { readonly name: string; in(world: ReplicaWorld): Replica } {
+  const index = random.below(replicas)
+  return { name: `r${index}`, in: (world) => world.replicas[index] as Replica }
+}
+
+function cutLink(draw: Draw): Drawn {
+  const replica = replicaOf(draw)
+  const member = `m${draw.random.below(members)}`
+  const ways = waysOf(draw.random)
+  return {
+    text: `cut ${replica.name} and ${member} (${ways.join()})`,
+    begin: (world) => world.network.link(replica.in(world).machine.name, member).cut(...ways),
+    end: (world) => world.network.link(replica.in(world).machine.name, member).mend(),
+  }
+}
+
+function cutAll(draw: Draw): Drawn {
+  const replica = replicaOf(draw)
+  const ways = waysOf(draw.random)
+  const links = (world: ReplicaWorld) =>
+    world.network.links.filter(({ machine }) => machine.name.startsWith(`${replica.name}x`))
+  return {
+    text: `cut ${replica.name} off (${ways.join()})`,
+    begin: (world) => {
+      for (const link of links(world)) link.cut(...ways)
+    },
+    end: (world) => {
+      for (const link of links(world)) link.mend()
+    },
+  }
+}
+
+function breakLink(draw: Draw): Drawn {
+  const replica = replicaOf(draw)
+  const member = `m${draw.random.below(members)}`
+  return {
+    text: `break the connections of ${replica.name} and ${member}`,
+    begin: (world) => world.network.link(replica.in(world).machine.name, member).break('Connection reset'),
+  }
+}
+
+function slowLink(draw: Draw): Drawn {
+  const replica = replicaOf(draw)
+  const member = `m${draw.random.below(members)}`
+  const slowMs = draw.random.pick([50, 400, 2_000])
+  const link = (world: ReplicaWorld) => world.network.link(replica.in(world).machine.name, member)
+  const set = (ms: number) => (world: ReplicaWorld) => {
+    link(world).slowMs = ms
+  }
+  return { text: `slow down ${replica.name} and ${member} by ${slowMs} ms`, begin: set(slowMs), end: set(0) }
+}
+
+function downMember({ random }: Draw): Drawn {
+  const index = random.below(members)
+  return {
+    text: `stop etcd m${index}`,
+    begin(world) {
+      const member = world.cluster.members[index]
+      if (member === undefined || world.cluster.members.filter(({ isUp }) => isUp).length < members) return
+      member.up = false
+      for (const link of world.network.linksOf(member)) link.break('Connection closed by the member')
+      if (index === world.cluster.term % members) world.cluster.elect()
+    },
+    end(world) {
+      const member = world.cluster.members[index]
+      if (member !== undefined) member.up = true
+    },
+  }
+}
+
+function cutMember({ random }: Draw): Drawn {
+  const index = random.below(members)
+  const set = (joined: boolean) => (world: ReplicaWorld) => {
+    const member = world.cluster.members[index]
+    if (member !== undefined) member.joined = joined
+    if (!joined && index === world.cluster.term % members) world.cluster.elect()
+  }
+  return { text: `cut etcd m${index} off from the others`, begin: set(false), end: set(true) }
+}
+
+const elect = (): Drawn => ({ text: 'elect another leader of etcd', begin: (world) => world.cluster.elect() })
+
+function lagMember({ random }: Draw): Drawn {
+  const index = random.below(members)
+  const lagMs = random.pick([100, 1_000, 5_000])
+  const set = (ms: number) => (world: ReplicaWorld) => {
+    const member = world.cluster.members[index]
+    if (member !== undefined) member.lagMs = ms
+  }
+  return { text: `let etcd m${index} fall behind by ${lagMs} ms`, begin: set(lagMs), end: set(3) }
+}
+
+function jumpClock(draw: Draw): Drawn {
+  const replica = replicaOf(draw)
+  const ms = draw.random.pick([-2 * hourMs, -5_000, 700, 20_000, 3 * hourMs])
+  return {
+    text: `set the clock of ${replica.name} by ${ms} ms`,
+    begin: (world) => replica.in(world).machine.clock.jump(ms),
+  }
+}
+
+function killReplica(draw: Draw): Drawn {
+  const replica = replicaOf(draw)
+  return {
+    text: `kill ${replica.name}`,
+    begin: (world) => replica.in(world).kill(),
+    end: (world) => void replica.in(world).start(),
+  }
+}
+
+function stopReplica(draw: Draw): Drawn {
+  const replica = replicaOf(draw)
+  return {
+    text: `stop ${replica.name}`,
+    begin: (world) => void replica.in(world).stop(),
+    end: (world) => void replica.in(world).start(),
+  }
+}
+
+const killAll = (): Drawn => ({
+  text: 'kill all replicas',
+  begin(world) {
+    for (const replica of world.replicas) replica.kill()
+  },
+  end: (world) => void world.startAll(),
+})
+
+/** By other hands, as an operator or another program may at any time. */
+const compact = (): Drawn => ({
+  text: 'compact etcd',
+  begin({ cluster: { store } }) {
+    if (store.revision > store.compacted) store.compact(store.revision)
+  },
+})

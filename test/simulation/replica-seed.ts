@@ -1,0 +1,162 @@
+/** One seed of the world of replicas: what happens, and what is wrong with it. */
+import { Random } from '../fuzz/random.ts'
+import { violations } from '../replicas/linearizability.ts'
+import { convergenceProblems } from './checks/convergence.ts'
+import { invariantProblems } from './checks/invariants.ts'
+import { listProblems } from './checks/reads.ts'
+import { watchProblems } from './checks/watches.ts'
+import { EtcdMvcc } from './etcd/mvcc.ts'
+import { drawFaults } from './faults.ts'
+import { Follower, type FollowerOptions } from './follower.ts'
+import { changesOf, type StoredChange } from './history.ts'
+import { configMaps, contested, furnish, Load, namespaces, secrets } from './load.ts'
+import { simulated } from './runtime/simulated-process.ts'
+import { Scheduler } from './scheduler.ts'
+import type { Outcome, SeedOptions } from './seed.ts'
+import { ReplicaWorld } from './worlds/replicas.ts'
+
+const replicas = 3
+const clients = 4
+const thinkMs = 200
+const loadMs = 12_000
+const startMs = 120_000
+/** After the last fault: leases end, watches are taken up, controllers come to rest. */
+const quietMs = 120_000
+
+/** A store that a server has been started on, and that was furnished: where most seeds begin. */
+export async function furnishedStore(): Promise<EtcdMvcc> {
+  const scheduler = new Scheduler()
+  simulated.begin(scheduler, 0)
+  const world = new ReplicaWorld(scheduler, 0, new EtcdMvcc(), { replicas: 1, historyMs: 300_000, checksums: false })
+  await scheduler.until(world.startAll(), { what: 'the first start', withinMs: startMs })
+  const client = world.replicas[0]?.client()
+  if (client === undefined) throw new Error('no server')
+  await scheduler.until(furnish(client), { what: 'furnishing', withinMs: startMs })
+  await scheduler.until(world.stopAll(), { what: 'the first stop', withinMs: startMs })
+  scheduler.end()
+  return world.cluster.store
+}
+
+export async function runReplicaSeed(
+  { seed, without = [], keepsTrace = false }: SeedOptions,
+  base: EtcdMvcc,
+): Promise<Outcome> {
+  const scheduler = new Scheduler({ keepsTrace })
+  simulated.begin(scheduler, seed)
+  const random = new Random(seed, 4)
+  const world = new ReplicaWorld(scheduler, seed, base.copy(), {
+    replicas,
+    historyMs: random.pick([300_000, 5_000]),
+    checksums: random.chance(0.5),
+  })
+  const all = drawFaults(new Random(seed, 5), loadMs, replicas)
+  const faults = all.filter((_, i) => !without.includes(i))
+  const run = new ReplicaRun(world, scheduler, seed)
+  const problems = await run.play(faults).catch((error: unknown) => [`the run broke off: ${String(error)}`])
+  scheduler.end()
+  return {
+    seed,
+    hash: scheduler.traceHash(),
+    trace: scheduler.trace,
+    steps: scheduler.steps,
+    operations: run.load.count,
+    faults: all.map(({ text, at, lastsMs }) => `${Math.round(at)} ms, for ${Math.round(lastsMs)}: ${text}`),
+    without,
+    problems,
+  }
+}
+
+class ReplicaRun {
+  readonly load: Load
+  readonly #world: ReplicaWorld
+  readonly #scheduler: Scheduler
+  readonly #followers: readonly Follower[]
+
+  constructor(world: ReplicaWorld, scheduler: Scheduler, seed: number) {
+    this.#world = world
+    this.#scheduler = scheduler
+    const targets = world.replicas
+    this.load = new Load({ scheduler, random: new Random(seed, 6), targets })
+    const common = { scheduler, random: new Random(seed, 7), targets }
+    this.#followers = followed.map((each) => new Follower({ ...common, ...each }))
+  }
+
+  async play(faults: ReturnType<typeof drawFaults>): Promise<string[]> {
+    const scheduler = this.#scheduler
+    const world = this.#world
+    await scheduler.until(world.startAll(), { what: 'the start', withinMs: startMs })
+    for (const { at, lastsMs, text, begin, end } of faults) {
+      scheduler.after(at, () => {
+        scheduler.tell(`fault: ${text}`)
+        begin(world)
+        if (end) scheduler.after(lastsMs, () => end(world))
+      })
+    }
+    const following = this.#followers.map((follower) => follower.run())
+    const asking = Array.from({ length: clients }, (_, i) => this.load.client(`c${i}`, thinkMs))
+    scheduler.after(loadMs, () => this.load.stop())
+    await scheduler.until(Promise.all(asking), { what: 'the load', withinMs: loadMs + quietMs })
+    scheduler.tell('the load is over')
+    // What outlasts the load ends now or soon: an end of a fault does no harm to what is whole.
+    await scheduler.until(world.pause(Math.max(0, ...faults.map(({ at, lastsMs }) => at + lastsMs)) - scheduler.now), {
+      what: 'the last fault',
+      withinMs: quietMs,
+    })
+    await scheduler.until(world.heal(), { what: 'the last start', withinMs: quietMs })
+    const unsettled = await scheduler.until(convergenceProblems(world), {
+      what: 'coming to rest',
+      withinMs: quietMs * 2,
+    })
+    const through = world.cluster.store.revision * 1024
+    await scheduler.until(world.pause(3_000), { what: 'the last events', withinMs: quietMs })
+    for (const follower of this.#followers) follower.stop()
+    await scheduler.until(Promise.all(following), { what: 'the followers', withinMs: quietMs })
+    await scheduler.until(world.stopAll(), { what: 'the stop', withinMs: quietMs })
+    return [...unsettled, ...this.#problems(changesOf(world.cluster.store.commits), through)]
+  }
+
+  #problems(changes: readonly StoredChange[], through: number): string[] {
+    const { operations, lists, heard, problems } = this.load
+    const keys = [...operations].flatMap(([name, asked]) => {
+      const key = `/registry/configmaps/${contested}/${name}`
+      const history = changes
+        .filter((change) => change.key === key)
+        .map(({ revision, commit, object }) => ({
+          revision: object === undefined ? commit * 1024 : revision,
+          id: object && String((object['data'] as { id?: unknown } | undefined)?.id),
+        }))
+      return violations(history, asked).map((problem) => `${name}: ${problem}`)
+    })
+    const watches = this.#followers.flatMap(({ name, selection, seen }) =>
+      watchProblems({ name, selection, seen, through }, changes),
+    )
+    return [...problems, ...keys, ...listProblems(lists, heard, changes), ...watches, ...invariantProblems(changes)]
+  }
+}
+
+const followed: readonly Pick<FollowerOptions, 'name' | 'resource' | 'selection' | 'initialEvents'>[] = [
+  {
+    name: 'w-contested',
+    resource: configMaps,
+    selection: { resource: 'configmaps', namespace: contested },
+    initialEvents: false,
+  },
+  {
+    name: 'w-red',
+    resource: configMaps,
+    selection: { resource: 'configmaps', namespace: '', label: ['color', 'red'] },
+    initialEvents: true,
+  },
+  {
+    name: 'w-namespaces',
+    resource: namespaces,
+    selection: { resource: 'namespaces', namespace: '' },
+    initialEvents: false,
+  },
+  {
+    name: 'w-secrets',
+    resource: secrets,
+    selection: { resource: 'secrets', namespace: 'limited' },
+    initialEvents: true,
+  },
+]

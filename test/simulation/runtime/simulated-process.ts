@@ -1,0 +1,126 @@
+/**
+ * The process as the simulated server sees it. What would differ from run to run is replaced: clocks, timers, random
+ * numbers, keys, files, threads and the network. Globals are replaced here; built-in modules and gRPC are, for `src/`
+ * alone, by the modules that `install` names. The server's code is the shipped one; nothing of it knows.
+ */
+import { registerHooks } from 'node:module'
+import { Random } from '../../fuzz/random.ts'
+import type { Network } from '../etcd/network.ts'
+import { Scheduler } from '../scheduler.ts'
+
+/** Time begins here in every seed. */
+export const epochMs: number = Date.UTC(2026, 0, 1)
+
+const here = (file: string): string => new URL(file, import.meta.url).href
+const sources = new URL('../../../src/', import.meta.url).href
+const sqliteEngine = `${sources}storage/sqlite/`
+
+/** For whom which module is another one. */
+const replaced: readonly { readonly importer: string; readonly name: string; readonly by: string }[] = [
+  { importer: sources, name: 'node:crypto', by: here('crypto.ts') },
+  { importer: sources, name: 'node:timers/promises', by: here('timers-promises.ts') },
+  { importer: sources, name: '@grpc/grpc-js', by: here('../etcd/grpc.ts') },
+  { importer: sqliteEngine, name: 'node:fs', by: here('../disk/files.ts') },
+  { importer: sqliteEngine, name: 'node:sqlite', by: here('../disk/sqlite.ts') },
+  { importer: sqliteEngine, name: 'node:worker_threads', by: here('../disk/worker-threads.ts') },
+]
+
+/** What the modules that stand in for others find the world of the running seed by. */
+export class SimulatedProcess {
+  #scheduler = new Scheduler()
+  #random = new Random(0)
+  #network: Network | undefined
+
+  get scheduler(): Scheduler {
+    return this.#scheduler
+  }
+
+  /** For what the server itself draws. */
+  get random(): Random {
+    return this.#random
+  }
+
+  get network(): Network {
+    if (this.#network === undefined) throw new Error('this world has no network')
+    return this.#network
+  }
+
+  set network(network: Network) {
+    this.#network = network
+  }
+
+  begin(scheduler: Scheduler, seed: number): void {
+    this.#scheduler.end()
+    this.#scheduler = scheduler
+    this.#random = new Random(seed, 1)
+  }
+}
+
+/** One for the process, as what it replaces is. */
+export const simulated: SimulatedProcess = new SimulatedProcess()
+
+/** Before anything of `src/` is loaded. */
+export function install(): void {
+  registerHooks({
+    resolve(specifier, context, next) {
+      const { parentURL = '' } = context
+      const found = replaced.find(({ importer, name }) => specifier === name && parentURL.startsWith(importer))
+      return found === undefined ? next(specifier, context) : { url: found.by, shortCircuit: true }
+    },
+  })
+  replaceTime()
+  Math.random = () => simulated.random.next()
+}
+
+function replaceTime(): void {
+  const now = (): number => epochMs + simulated.scheduler.now
+  const RealDate = globalThis.Date
+  class SimulatedDate extends RealDate {
+    constructor(...parts: readonly unknown[]) {
+      if (parts.length === 0) super(now())
+      else super(...(parts as ConstructorParameters<typeof RealDate>))
+    }
+    static override now = (): number => Math.floor(now())
+  }
+  const timer = (ms: number, run: () => void): SimulatedTimer => new SimulatedTimer(ms, run)
+  const cancel = (given: unknown): void => {
+    if (given instanceof SimulatedTimer) given.close()
+  }
+  Object.assign(globalThis, {
+    Date: SimulatedDate,
+    setTimeout: (run: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) => timer(ms, () => run(...given)),
+    setImmediate: (run: (...given: unknown[]) => void, ...given: unknown[]) => timer(0, () => run(...given)),
+    setInterval() {
+      throw new Error('nothing in the server repeats by setInterval')
+    },
+    clearTimeout: cancel,
+    clearImmediate: cancel,
+  })
+  performance.now = () => simulated.scheduler.now
+  AbortSignal.timeout = (ms) => {
+    const stop = new AbortController()
+    timer(ms, () => stop.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')))
+    return stop.signal
+  }
+}
+
+/** As far as the server uses Node's. */
+class SimulatedTimer {
+  readonly #timer: { cancel(): void }
+
+  constructor(ms: number, run: () => void) {
+    this.#timer = simulated.scheduler.after(ms, run)
+  }
+
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+
+  close(): void {
+    this.#timer.cancel()
+  }
+}
