@@ -30,6 +30,32 @@ describe.each(anyCluster)('$where', ({ start }) => {
     await world.data('sized-1', 'about', { size: 'large' })
   })
 
+  test('what a namespace keeps for want of a value is corrected by the next controller too', async () => {
+    const about = { template: configMap('about', { a: '1', size: '$(size)' }) }
+    await world.template('keep', [about, { template: configMap('steady') }], { parameters: [size] })
+    await world.namespace('keep-1')
+    await world.data('keep-1', 'about', { a: '1', size: 'small' })
+    // A generation that leaves one of them as it was.
+    const next = { template: configMap('about', { a: '2', size: '$(size)' }) }
+    await world.edit('keep', { objects: [next, { template: configMap('steady') }] })
+    await world.data('keep-1', 'about', { a: '2', size: 'small' })
+    const cost = { name: 'cost', fromLabel: 'example.com/cost', required: true, pattern: '[0-9]+' }
+    await world.edit('keep', {
+      parameters: [size, cost],
+      objects: [{ template: configMap('about', { a: '3 $(cost)' }) }],
+    })
+    await world.failures('keep', 'ParameterMissing')
+    await world.cluster.restart()
+    const { admin } = world
+    await admin.patch(configMapResource, { namespace: 'keep-1', name: 'about' }, { data: { a: 'spoilt' } })
+    await admin.delete(configMapResource, { namespace: 'keep-1', name: 'steady' })
+    await world.data('keep-1', 'about', { a: '2', size: 'small' })
+    await world.data('keep-1', 'steady', { a: '1' })
+    await world.failures('keep', 'ParameterMissing')
+    await world.label('keep-1', { 'example.com/cost': '7' })
+    await world.data('keep-1', 'about', { a: '3 7' })
+  })
+
   test('a text that is no token is refused in either list', async () => {
     const written = world.template('mistyped', [{ template: configMap('about', { size: '$(sise)' }) }], {
       parameters: [size],

@@ -5,19 +5,22 @@
 import { aborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import type { AppliedRecords } from './applied-records.ts'
 import { AwaitedKinds } from './awaited-kinds.ts'
+import { believeMarks } from './believe-marks.ts'
 import { isRefusal } from './populated-index.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
 
 export interface KnownKindsDeps {
   readonly client: Pick<Client, 'discovery'>
   readonly clock: Clock
-  readonly index: Pick<PopulatedObjects, 'watchKind'>
+  readonly index: PopulatedObjects
+  readonly records: AppliedRecords
   readonly onError: (error: unknown) => void
   /** All kinds of all templates: `networking.k8s.io/v1/NetworkPolicy`. */
   wanted(): Iterable<string>
-  /** After some were read for the first time. `isAll`: none that is served is left. */
-  onRead(fresh: ReadonlySet<string>, isAll: boolean, signal: AbortSignal): Promise<void>
+  readonly findNamespace: (name: string) => Namespace | undefined
   /** It was not served when a pass asked for it, and is now. */
   onServed(kind: string): void
 }
@@ -26,7 +29,7 @@ export class KnownKinds {
   readonly #deps: KnownKindsDeps
   /** Everything that exists of them is known. */
   readonly #read = new Set<string>()
-  /** Of them, those that `onRead` was told of. */
+  /** Of them, those whose marks were believed, where they had to be. */
   readonly #told = new Set<string>()
   /** Served, and the server does not say what there is of them. */
   readonly #unread = new Set<string>()
@@ -74,7 +77,11 @@ export class KnownKinds {
   async #readAll(signal: AbortSignal): Promise<boolean> {
     const known = await Promise.all([...new Set(this.#deps.wanted())].map((kind) => this.#readOne(kind, signal)))
     const fresh = new Set([...this.#read].filter((kind) => !this.#told.has(kind)))
-    await this.#deps.onRead(fresh, this.#unread.size === 0, signal)
+    const { records } = this.#deps
+    if (!records.isComplete) {
+      await believeMarks(this.#deps, fresh, signal)
+      if (this.#unread.size === 0) await records.complete(signal)
+    }
     for (const kind of fresh) this.#told.add(kind)
     return known.every(Boolean)
   }

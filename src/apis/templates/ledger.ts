@@ -97,7 +97,8 @@ export class TemplateLedger {
       const isKept = attempt.isSelected || failures.length > 0
       const isSkipping = results.some((r) => r.template === template && r.skipped !== undefined)
       const isExtended = results.some((r) => r.template === template && r.extended !== undefined)
-      this.#set(template, namespace, isKept ? this.#entry({ ...attempt, failures, isSkipping, isExtended }) : undefined)
+      const entry = { ...attempt, failures, isSkipping, isExtended }
+      this.#set(template, namespace, isKept ? this.#entry(entry) : undefined)
     }
     // Pruning may have emptied a namespace of a template that is going away.
     for (const r of results) touched.add(r.template)
@@ -174,13 +175,6 @@ export class TemplateLedger {
   }
 }
 
-const isSameEntry = (a: LedgerEntry, b: LedgerEntry): boolean =>
-  a.version === b.version &&
-  a.isSelected === b.isSelected &&
-  a.isSkipping === b.isSkipping &&
-  a.isExtended === b.isExtended &&
-  (a.isUnrendered ?? false) === (b.isUnrendered ?? false)
-
 const emptyPage = (): Page => ({
   entries: new Map(),
   failing: new Set(),
@@ -188,6 +182,13 @@ const emptyPage = (): Page => ({
   skipping: new Map(),
   extending: new Map(),
 })
+
+const isSameEntry = (a: LedgerEntry, b: LedgerEntry): boolean =>
+  a.version === b.version &&
+  a.isSelected === b.isSelected &&
+  a.isSkipping === b.isSkipping &&
+  a.isExtended === b.isExtended &&
+  (a.isUnrendered ?? false) === (b.isUnrendered ?? false)
 
 function count({ holding, skipping, extending }: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
   if (entry === undefined || !entry.isSelected || entry.failures.length > 0) return

@@ -3,7 +3,7 @@ import { append } from '../../base/append.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { ResolveClone } from './clones.ts'
 import { isGateShut } from './gate.ts'
-import type { Attempt, LedgerEntry } from './ledger.ts'
+import type { Attempt } from './ledger.ts'
 import { isDisabled, type Matcher } from './match.ts'
 import { evaluateParameters, type ParameterFault } from './parameters.ts'
 import { isPopulated } from './populate.ts'
@@ -27,14 +27,20 @@ export interface NamespacePass {
   readonly places: Release[]
 }
 
-export function planPass(state: PopulationState, namespace: Namespace, clones: ResolveClone): NamespacePass {
+/** `former`: by template, what was applied here before this process began, where the template can't be rendered. */
+export function planPass(
+  state: PopulationState,
+  namespace: Namespace,
+  clones: ResolveClone,
+  former: ReadonlyMap<string, Matcher>,
+): NamespacePass {
   const versions = [...state.matchers()]
   const planned = new Map(versions.map(({ template }) => [template.metadata.name ?? '', template]))
   const pass: NamespacePass = {
     ...{ wanted: [], attempts: new Map(), planned },
     ...{ waiting: new Set(), unrendered: [], places: [] },
   }
-  for (const version of versions) planTemplate(state, namespace, version, { pass, clones })
+  for (const version of versions) planTemplate(state, namespace, version, { pass, clones, former })
   pass.wanted.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
   return pass
 }
@@ -42,9 +48,15 @@ export function planPass(state: PopulationState, namespace: Namespace, clones: R
 interface Planned {
   readonly pass: NamespacePass
   readonly clones: ResolveClone
+  readonly former: ReadonlyMap<string, Matcher>
 }
 
-function planTemplate(state: PopulationState, namespace: Namespace, version: Matcher, { pass, clones }: Planned): void {
+function planTemplate(
+  state: PopulationState,
+  namespace: Namespace,
+  version: Matcher,
+  { pass, clones, former }: Planned,
+): void {
   const { ledger, index, rollouts } = state
   const { template } = version
   const isDeleted = template.metadata.deletionTimestamp !== undefined
@@ -57,7 +69,9 @@ function planTemplate(state: PopulationState, namespace: Namespace, version: Mat
   if (!isSelected && held === undefined && !isThere) return
   const { faults } = isSelected ? evaluateParameters(template, namespace) : { faults: [] }
   if (faults.length > 0) {
-    keepAsApplied(version, namespace, faults, held, pass)
+    const before = former.get(templateName)
+    const kept = held ?? (before && { version: before, isSelected: true })
+    keepAsApplied(version, namespace, faults, kept, pass)
     return
   }
   const isDone = (): boolean => {
@@ -86,7 +100,7 @@ function keepAsApplied(
   version: Matcher,
   namespace: Namespace,
   faults: readonly ParameterFault[],
-  held: LedgerEntry | undefined,
+  held: Attempt | undefined,
   pass: NamespacePass,
 ): void {
   const { template } = version

@@ -4,6 +4,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { CloneSources } from './clone-sources.ts'
 import { cloneResolver, type ResolveClone } from './clones.ts'
 import { Corrections } from './corrections.ts'
+import { FormerVersions } from './former-versions.ts'
 import { isGateShut, openGate } from './gate.ts'
 import { isDisabled, isOptedOut } from './match.ts'
 import { holdersOf } from './namespace-metadata.ts'
@@ -29,12 +30,14 @@ export class PopulationReconciler implements Reconciler {
   readonly #corrections: Corrections
   readonly #sources: CloneSources
   readonly #clones: ResolveClone
+  readonly #former: FormerVersions
 
   constructor(deps: PopulationDeps, state: PopulationState) {
     this.#deps = deps
     this.#state = state
     this.#corrections = new Corrections(deps.clock)
     this.#sources = new CloneSources({ ...deps, onChange: (template) => state.lookAgain(template) })
+    this.#former = new FormerVersions(deps.client, state)
     this.#clones = cloneResolver({
       find: (from) => this.#sources.find(from),
       madeIn: (namespace) => state.index.claimsIn(namespace),
@@ -68,10 +71,12 @@ export class PopulationReconciler implements Reconciler {
 
   async #pass(namespace: Namespace, signal: AbortSignal): Promise<readonly ObjectResult[]> {
     const state = this.#state
-    const pass = planPass(state, namespace, this.#clones)
+    const former = await this.#former.of(namespace, signal)
+    const pass = planPass(state, namespace, this.#clones, former)
     state.activePasses.begin(pass.wanted)
     try {
       await Promise.all(pass.wanted.map((template) => state.recordedKinds.ensure(template, signal)))
+      await this.#keepRevisions(pass.wanted, signal)
       const unrendered = pass.unrendered.map((skipped) => resultOf(skipped, namespace))
       const results = [...unrendered, ...(await this.#populate(namespace, pass, signal))]
       this.#note(namespace, pass, results)
@@ -80,6 +85,17 @@ export class PopulationReconciler implements Reconciler {
       state.activePasses.end(pass.wanted)
       for (const giveBack of pass.places) giveBack()
     }
+  }
+
+  /**
+   * Before anything is applied by it: the next process learns from a revision what was applied. One that can't be
+   * written keeps no namespace waiting; the loop over templates tries again and tells.
+   */
+  async #keepRevisions(templates: readonly NamespaceTemplate[], signal: AbortSignal): Promise<void> {
+    const { client, onError } = this.#deps
+    const { pendingRevisions } = this.#state
+    const kept = templates.map(({ metadata }) => pendingRevisions.keep(client, metadata.name ?? '', signal))
+    for (const outcome of await Promise.allSettled(kept)) if (outcome.status === 'rejected') onError(outcome.reason)
   }
 
   async #populate(

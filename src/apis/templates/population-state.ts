@@ -10,7 +10,6 @@ import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
 import type { RecordListener } from './applied-records.ts'
-import { believeMarks } from './believe-marks.ts'
 import { isGateShut, tellingLabels } from './gate.ts'
 import { NamespaceKeeper } from './kept-namespace.ts'
 import { kindsEverOf, RecordedKinds } from './kinds.ts'
@@ -179,15 +178,12 @@ export class PopulationState {
       client,
       clock,
       index,
+      records,
       onError,
       *wanted() {
         for (const template of templates()) yield* kindsEverOf(template)
       },
-      onRead: async (fresh, isAll, signal) => {
-        if (records.isComplete) return
-        await believeMarks({ index, records, findNamespace: (name) => this.findNamespace(name) }, fresh, signal)
-        if (isAll) await records.complete(signal)
-      },
+      findNamespace: (name) => this.findNamespace(name),
       onServed: (kind) => {
         for (const { template } of this.matchers()) {
           if (kindsEverOf(template).includes(kind)) this.lookAgain(template.metadata.name ?? '')

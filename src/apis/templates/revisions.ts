@@ -25,6 +25,7 @@ const nameOf = (template: string, generation: number): string => `namespacetempl
 /** Generations that were seen and are not kept as a revision yet. */
 export class PendingRevisions {
   readonly #byTemplate = new Map<string, NamespaceTemplate[]>()
+  readonly #keeping = new Map<string, Promise<void>>()
 
   add(template: NamespaceTemplate): void {
     const { name = '', uid, generation } = template.metadata
@@ -35,7 +36,16 @@ export class PendingRevisions {
   }
 
   /** Oldest first; what fails is pending still. */
-  async keep(client: Client, template: string, signal: AbortSignal): Promise<void> {
+  keep(client: Client, template: string, signal: AbortSignal): Promise<void> {
+    const begun = this.#keeping.get(template)
+    if (begun !== undefined) return begun
+    if (this.#next(template) === undefined) return Promise.resolve()
+    const keeping = this.#keepAll(client, template, signal).finally(() => this.#keeping.delete(template))
+    this.#keeping.set(template, keeping)
+    return keeping
+  }
+
+  async #keepAll(client: Client, template: string, signal: AbortSignal): Promise<void> {
     for (let next = this.#next(template); next !== undefined; next = this.#next(template)) {
       if (next.metadata.deletionTimestamp === undefined) await keepRevision(client, next, signal)
       this.#byTemplate.get(template)?.shift()
