@@ -148,6 +148,11 @@ export class RecordMap {
     return new RecordView(this, slot, this.revisionOf(slot), this.#epochs.present)
   }
 
+  /** As `view`, of what this slot held when the epoch was the present one. */
+  viewAt(slot: Slot, revision: number, epoch: ReadEpoch): RecordView {
+    return new RecordView(this, slot, revision, epoch)
+  }
+
   /** A view on which `hold` was called. */
   heldView(slot: Slot): RecordView {
     return new RecordView(this, slot, this.revisionOf(slot), undefined)

@@ -15,6 +15,7 @@ import { LabelIndexes, type Labelled, stepObjects } from './label-index.ts'
 import type { ContentIndex } from './namespace-content.ts'
 import type { ParsedPool } from './parsed-pool.ts'
 import { ObjectVersion, type VersionHome } from './stored-object.ts'
+import { type Noted, VersionSnapshot, type Versions } from './version-snapshot.ts'
 import type { WatchScope } from './watch-scope.ts'
 import { WatcherIndex } from './watcher-index.ts'
 
@@ -77,6 +78,9 @@ export interface CacheParts {
 
 /** Fewer missing values are fetched one by one. */
 const fetchedAtOnce = 100
+/** As few of those that follow each other. */
+const fewMissing = 4
+const fewVersions = 256
 /** Of a stored object, where nothing is known of it. */
 const typicalBytes = 600
 
@@ -173,6 +177,27 @@ export class TypeCache implements VersionHome {
     return { values, more }
   }
 
+  /** As `collect`, for readers that take what may be many one after the other. */
+  snapshot(
+    span: KeySpan,
+    limit: number = Number.POSITIVE_INFINITY,
+  ): { readonly values: Versions; readonly more: boolean } {
+    const { slots, more } = this.#records.slots(span.start, span.end, limit)
+    const revisions = new Float64Array(slots.length)
+    for (let i = 0; i < slots.length; i++) revisions[i] = this.#records.revisionOf(slots[i] as Slot)
+    const { epoch } = this.#records
+    const make = (slot: Slot, revision: Revision): ObjectVersion => {
+      const parsed = this.#parsed.get(slot)
+      return parsed?.revision === revision
+        ? parsed
+        : new ObjectVersion(this.#records.viewAt(slot, revision, epoch), this)
+    }
+    const comesTo = (noted: Noted, from: number, to: number): void => this.#fetchSome(noted, from, to)
+    const values = new VersionSnapshot({ slots, revisions }, { make, comesTo })
+    // Few are made at once: nothing is gained by noting which they were.
+    return { values: slots.length > fewVersions ? values : [...values], more }
+  }
+
   /**
    * In key order, what of a span may match a selector, where that is known without looking at all of it. undefined =
    * use `collect`.
@@ -261,6 +286,22 @@ export class TypeCache implements VersionHome {
     const { size, unfetched } = this.#records
     if (unfetched < fetchedAtOnce || unfetched < size / 2) return
     for (const { key, revision, value } of this.#fetchEntries(spanOf(''))) {
+      if (this.#records.fill(key, revision, value)) this.#fetched(key, value)
+    }
+  }
+
+  /** What is missing of these, in one go where it is much. */
+  #fetchSome({ slots, revisions }: Noted, from: number, to: number): void {
+    if (this.#records.unfetched === 0) return
+    const missing: Slot[] = []
+    for (let i = from; i < to; i++) {
+      const slot = slots[i] as Slot
+      if (this.#records.holds(slot, revisions[i] as number) && !this.#records.hasValue(slot)) missing.push(slot)
+    }
+    const [first, last] = [missing[0], missing.at(-1)]
+    if (first === undefined || last === undefined || missing.length < Math.max(fewMissing, (to - from) / 2)) return
+    const span = { start: this.#records.keyOf(first), end: `${this.#records.keyOf(last)}\0` }
+    for (const { key, revision, value } of this.#fetchEntries(span)) {
       if (this.#records.fill(key, revision, value)) this.#fetched(key, value)
     }
   }
