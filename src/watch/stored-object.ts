@@ -5,7 +5,7 @@
 import type { ResourceType } from '../kube/resource-type.ts'
 import { asStored, encodeStored, metadataEnd, parseStored, parseStoredMetadata } from '../kube/stored-form.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
-import { RecordView } from '../slabs/record-map.ts'
+import { RecordView } from '../slabs/read-epoch.ts'
 import { damageOf, noteMark } from '../storage/damaged-value.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
 import type { ParsedPool } from './parsed-pool.ts'

@@ -1,6 +1,6 @@
 /**
  * Versions in key order as they were at one moment, for readers that take long. Noted at that moment is which they are;
- * each is made when it is asked for, however much has changed by then. Making 100,000 at once would hold the event loop.
+ * each is made when it is asked for, however much has changed by then. 100,000 made at once would hold the event loop.
  */
 import type { Slot } from '../slabs/byte-slabs.ts'
 import type { ObjectVersion } from './stored-object.ts'

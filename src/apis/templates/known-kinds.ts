@@ -4,8 +4,13 @@
  */
 import { aborted } from '../../base/aborted.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { believeMarks } from './believe-marks.ts'
+import { kindsEverOf } from './kinds.ts'
 import { isRefusal } from './populated-index.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
+import type { PopulationDeps } from './population-deps.ts'
 
 export interface KnownKindsDeps {
   readonly client: Pick<Client, 'discovery'>
@@ -15,6 +20,28 @@ export interface KnownKindsDeps {
   wanted(): Iterable<string>
   /** After some were read for the first time. `isAll`: none that is served is left. */
   onRead(fresh: ReadonlySet<string>, isAll: boolean, signal: AbortSignal): Promise<void>
+}
+
+/** Of the kinds that templates name or named. What exists is believed by its marks where nothing is recorded yet. */
+export function openKnownKinds(
+  { client, onError, records }: Pick<PopulationDeps, 'client' | 'onError' | 'records'>,
+  index: PopulatedObjects,
+  templates: () => Iterable<KubeObject>,
+  findNamespace: (name: string) => Namespace | undefined,
+): KnownKinds {
+  return new KnownKinds({
+    client,
+    index,
+    onError,
+    *wanted() {
+      for (const template of templates()) yield* kindsEverOf(template)
+    },
+    onRead: async (fresh, isAll, signal) => {
+      if (records.isComplete) return
+      await believeMarks({ index, records, findNamespace }, fresh, signal)
+      if (isAll) await records.complete(signal)
+    },
+  })
 }
 
 export class KnownKinds {

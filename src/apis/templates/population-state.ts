@@ -10,11 +10,10 @@ import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
 import type { RecordListener } from './applied-records.ts'
-import { believeMarks } from './believe-marks.ts'
 import { isGateShut, tellingLabels } from './gate.ts'
 import { NamespaceKeeper } from './kept-namespace.ts'
-import { kindsEverOf, RecordedKinds } from './kinds.ts'
-import { KnownKinds } from './known-kinds.ts'
+import { RecordedKinds } from './kinds.ts'
+import { type KnownKinds, openKnownKinds } from './known-kinds.ts'
 import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { MatchedNamespaces } from './matched-namespaces.ts'
@@ -163,22 +162,8 @@ export class PopulationState {
   }
 
   #openKinds(): KnownKinds {
-    const { client, onError, records } = this.#deps
-    const { index } = this
     const templates = (): Iterable<KubeObject> => this.#templates.values()
-    return new KnownKinds({
-      client,
-      index,
-      onError,
-      *wanted() {
-        for (const template of templates()) yield* kindsEverOf(template)
-      },
-      onRead: async (fresh, isAll, signal) => {
-        if (records.isComplete) return
-        await believeMarks({ index, records, findNamespace: (name) => this.findNamespace(name) }, fresh, signal)
-        if (isAll) await records.complete(signal)
-      },
-    })
+    return openKnownKinds(this.#deps, this.index, templates, (name) => this.findNamespace(name))
   }
 
   /** Namespaces that it selects, or that it selected and holds something in. */
