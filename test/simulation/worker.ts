@@ -4,6 +4,7 @@
  *
  *   node test/simulation/worker.ts <first> <count>
  *   node test/simulation/worker.ts 0 30 --only disk --first-failure
+ *   node test/simulation/worker.ts --seeds 2,65
  *   node test/simulation/worker.ts --seed 42 --without 0,3 --trace /tmp/trace
  */
 import { writeFileSync } from 'node:fs'
@@ -18,6 +19,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     seed: { type: 'string' },
+    seeds: { type: 'string' },
     without: { type: 'string' },
     trace: { type: 'string' },
     /** A world. */
@@ -57,7 +59,9 @@ async function shrink(failed: Outcome): Promise<Outcome> {
   return fewest
 }
 
-if (values.seed === undefined) {
+if (values.seeds !== undefined) {
+  for (const seed of values.seeds.split(',').map(Number)) print(await run({ seed }))
+} else if (values.seed === undefined) {
   const [first = 0, count = 1] = positionals.map(Number)
   for (let seed = first; seed < first + count; seed++) {
     if (values.only !== undefined && worldOf(seed) !== values.only) continue

@@ -26,6 +26,8 @@ const shmExclusive = 8
 
 /** What connections to one file share. */
 interface Shared {
+  /** Connections that are open; the memory is given back with the last one. */
+  opened: number
   readonly locks: Map<number, number>
   readonly regions: number[]
   /** Per lock of the index: the connections that hold it, and whether alone. */
@@ -50,7 +52,7 @@ function sharedOf(path: string): Shared {
   const found = sharedByPath.get(key)
   if (found !== undefined) return found
   const shm = Array.from({ length: shmLocks }, () => ({ holders: new Set<number>(), exclusive: false }))
-  const made: Shared = { locks: new Map(), regions: [], shm }
+  const made: Shared = { opened: 0, locks: new Map(), regions: [], shm }
   sharedByPath.set(key, made)
   return made
 }
@@ -83,10 +85,10 @@ vfs.$mxPathname = 512
 
 const io = {
   xClose(pointer: number) {
-    const { shared, generation } = files.get(pointer) as OpenFile
+    const { shared } = files.get(pointer) as OpenFile
     shared.locks.delete(pointer)
     for (const lock of shared.shm) if (lock.holders.delete(pointer)) lock.exclusive = false
-    if (generation !== simulated.disk.generation) for (const region of shared.regions.splice(0)) wasm.dealloc(region)
+    if (--shared.opened === 0) for (const region of shared.regions.splice(0)) wasm.dealloc(region)
     files.delete(pointer)
     return capi.SQLITE_OK
   },
@@ -179,10 +181,9 @@ const io = {
     return capi.SQLITE_OK
   },
   xShmBarrier: () => undefined,
-  xShmUnmap(pointer: number, deletes: number) {
+  xShmUnmap(pointer: number) {
     const { shared } = files.get(pointer) as OpenFile
     for (const lock of shared.shm) if (lock.holders.delete(pointer)) lock.exclusive = false
-    if (deletes !== 0) for (const region of shared.regions.splice(0)) wasm.dealloc(region)
     return capi.SQLITE_OK
   },
 }
@@ -197,7 +198,9 @@ const system = {
       return capi.SQLITE_CANTOPEN
     }
     simulated.disk.open(path)
-    files.set(pointer, { path, generation: simulated.disk.generation, shared: sharedOf(path) })
+    const shared = sharedOf(path)
+    shared.opened++
+    files.set(pointer, { path, generation: simulated.disk.generation, shared })
     file.$pMethods = ioMethods.pointer
     file.dispose()
     if (outFlags !== 0) wasm.poke32(outFlags, flags)
