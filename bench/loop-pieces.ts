@@ -22,7 +22,7 @@ interface Sent {
   readonly path: string
   readonly type?: string
   readonly accept?: string
-  readonly body?: string
+  readonly body?: string | Uint8Array
 }
 
 const threadMs = (): number => {
@@ -38,7 +38,7 @@ export interface Span {
   readonly workedMs: number
 }
 
-class Pieces {
+export class Pieces {
   readonly #collections: { readonly from: number; readonly to: number }[] = []
   readonly #observer = new PerformanceObserver((list) => this.#collected(list.getEntries()))
 
@@ -172,7 +172,7 @@ function stepsOf({ path, object }: Body): readonly Step[] {
   return steps.map(([what, request]) => ({ what, request }))
 }
 
-async function send(plane: TestControlPlane, { method, path, type, accept, body }: Sent): Promise<number> {
+export async function send(plane: TestControlPlane, { method, path, type, accept, body }: Sent): Promise<number> {
   const response = await plane.fetch(path, {
     method,
     headers: { ...(type ? { 'content-type': type } : {}), ...(accept ? { accept } : {}) },
