@@ -149,12 +149,17 @@ export class LargestRequests {
     return this.#places.length
   }
 
+  /** Kind and place of number `i`. */
+  titleAt(i: number): string {
+    const { subject, place } = this.#placeAt(i)
+    return `${subject.title} ${place.path.join('.').replaceAll('.[]', '[]')}`
+  }
+
   /** Number `i` of the seed: each place comes once before any comes again. */
   at(i: number): readonly LargestRequest[] {
     const random = new Random(this.#seed, i)
-    // The size of a step has no divisor in common with most numbers of places.
-    const { subject, place } = this.#places[(i * 7919 + this.#seed) % this.#places.length] as SubjectPlace
-    const title = `${subject.title} ${place.path.join('.').replaceAll('.[]', '[]')}`
+    const { subject, place } = this.#placeAt(i)
+    const title = this.titleAt(i)
     const large = grown(subject.object, place)
     const named = isPlain(large['metadata']) ? large['metadata']['name'] : undefined
     const one = `${subject.path}/${typeof named === 'string' ? named : 'x'}`
@@ -202,6 +207,11 @@ export class LargestRequests {
       // What may hold it.
       { what: `${title}: let go`, method: 'PATCH', path: one, type: merge, body: '{"metadata":{"finalizers":null}}' },
     ]
+  }
+
+  #placeAt(i: number): SubjectPlace {
+    // The size of a step has no divisor in common with most numbers of places.
+    return this.#places[(i * 7919 + this.#seed) % this.#places.length] as SubjectPlace
   }
 }
 
