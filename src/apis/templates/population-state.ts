@@ -255,9 +255,10 @@ export class PopulationState {
 /** Our own status writes must not set us going again. */
 function saysTheSame(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
   return (
+    // A spec that changes gets another generation.
+    next.metadata.uid === old.metadata.uid &&
     next.metadata.generation === old.metadata.generation &&
     next.metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
-    JSON.stringify(next.spec) === JSON.stringify(old.spec) &&
     JSON.stringify(next.metadata.finalizers) === JSON.stringify(old.metadata.finalizers) &&
     JSON.stringify(next.metadata.annotations) === JSON.stringify(old.metadata.annotations)
   )
