@@ -7,7 +7,6 @@
  * saves no more than there was when it ended, and nothing at all once its last view is gone.
  */
 import type { Slot } from './byte-slabs.ts'
-import type { RecordMap } from './record-map.ts'
 
 /** A record as it was, in memory of its own. */
 export interface SavedRecord {
@@ -91,15 +90,25 @@ export class ReadEpochs {
   }
 }
 
+/** What a view asks of the records. */
+export interface Viewed {
+  readonly epoch: ReadEpoch
+  holds(slot: Slot, revision: number): boolean
+  keyOf(slot: Slot): string
+  lengthOf(slot: Slot): number
+  firstByteOf(slot: Slot): number | undefined
+  copyTo(slot: Slot, target: Uint8Array, at: number, from?: number): number
+}
+
 /** One record as it was when the view was made, for as long as it is wanted. */
 export class RecordView implements SavedRecord {
   readonly revision: number
-  readonly #map: RecordMap
+  readonly #map: Viewed
   readonly #slot: Slot
   /** undefined: the holder of the view asks it no more once the record is replaced. */
   #epoch: ReadEpoch | undefined
 
-  constructor(map: RecordMap, slot: Slot, revision: number, epoch: ReadEpoch | undefined) {
+  constructor(map: Viewed, slot: Slot, revision: number, epoch: ReadEpoch | undefined) {
     this.#map = map
     this.#slot = slot
     this.revision = revision

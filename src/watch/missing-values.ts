@@ -4,8 +4,7 @@
  */
 import type { Slot } from '../slabs/byte-slabs.ts'
 import type { RecordMap } from '../slabs/record-map.ts'
-import type { Revision } from '../storage/storage.ts'
-import type { FetchedEntry, KeySpan } from './type-cache.ts'
+import type { Entry, Revision, Span } from '../storage/storage.ts'
 import type { Noted } from './version-snapshot.ts'
 
 /** Fewer, of a whole type, are fetched one by one. */
@@ -15,13 +14,13 @@ const fewTogether = 4
 
 export class MissingValues {
   readonly #records: RecordMap
-  readonly #entries: (span: KeySpan) => Iterable<FetchedEntry>
+  readonly #entries: (span: Span) => Iterable<Entry>
   readonly #fetched: (key: string, bytes: Uint8Array) => void
 
   /** `entries`: what is stored in a span. `fetched`: told of each value that is kept from now on. */
   constructor(
     records: RecordMap,
-    entries: (span: KeySpan) => Iterable<FetchedEntry>,
+    entries: (span: Span) => Iterable<Entry>,
     fetched: (key: string, bytes: Uint8Array) => void,
   ) {
     this.#records = records
@@ -30,7 +29,7 @@ export class MissingValues {
   }
 
   /** For a reader of the whole type. */
-  fetchAll(whole: KeySpan): void {
+  fetchAll(whole: Span): void {
     const { size, unfetched } = this.#records
     if (unfetched >= fewOfAll && unfetched >= size / 2) this.#fetch(whole)
   }
@@ -54,14 +53,14 @@ export class MissingValues {
     return new Map(Array.from(this.#entries(this.#spanOf(slots)), ({ revision, value }) => [revision, value]))
   }
 
-  #fetch(span: KeySpan): void {
+  #fetch(span: Span): void {
     for (const { key, revision, value } of this.#entries(span)) {
       if (this.#records.fill(key, revision, value)) this.#fetched(key, value)
     }
   }
 
   /** In key order, and at least one. */
-  #spanOf(slots: ArrayLike<Slot>): KeySpan {
+  #spanOf(slots: ArrayLike<Slot>): Span {
     const last = slots[slots.length - 1] as Slot
     return { start: this.#records.keyOf(slots[0] as Slot), end: `${this.#records.keyOf(last)}\0` }
   }

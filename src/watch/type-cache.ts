@@ -8,7 +8,7 @@ import { relativeKey } from '../kube/object-key.ts'
 import type { ByteSlabs, Slot } from '../slabs/byte-slabs.ts'
 import { type PackedKeys, type PackedPart, RecordMap } from '../slabs/record-map.ts'
 import { damageOf, noteMark } from '../storage/damaged-value.ts'
-import { type Revision, StorageError } from '../storage/storage.ts'
+import { type Entry, type Revision, StorageError } from '../storage/storage.ts'
 import { type ChangeWindow, type ObjectChange, TypeHistory } from './change-window.ts'
 import type { DamagedObjects } from './damaged-objects.ts'
 import { LabelIndexes, type Labelled, stepObjects } from './label-index.ts'
@@ -51,12 +51,6 @@ export function spanOf(namespace: string): KeySpan {
 const isWithin = ({ namespace, name }: WatchScope, version: ObjectVersion): boolean =>
   (namespace === '' || namespace === version.namespace) && (name === '' || name === version.name)
 
-export interface FetchedEntry {
-  readonly key: string
-  readonly revision: Revision
-  readonly value: Uint8Array
-}
-
 export interface CacheParts {
   readonly window: ChangeWindow
   readonly content: ContentIndex
@@ -67,7 +61,7 @@ export interface CacheParts {
   /** Of an object that was loaded without its bytes. */
   readonly fetch: (storageName: string, key: string, revision: Revision) => Uint8Array
   /** What is stored of a type, by the key within it. */
-  readonly fetchSpan: (storageName: string, span: KeySpan) => Iterable<FetchedEntry>
+  readonly fetchSpan: (storageName: string, span: KeySpan) => Iterable<Entry>
   /** Types with fewer objects have no indices of labels. */
   readonly indexedFrom: number
   readonly isClosed: () => boolean
