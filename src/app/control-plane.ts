@@ -115,6 +115,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
   kubernetesService.follow()
   opening.defer(() => kubernetesService.stop())
+  opening.defer(() => features.hold.release())
   const running = opening.move()
 
   return {
@@ -130,10 +131,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
       kubernetesService.listening(host, port)
     },
     drain: () => features.hold.release(),
-    async [Symbol.asyncDispose]() {
-      features.hold.release()
-      await running.disposeAsync()
-    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }
 
