@@ -108,9 +108,8 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const kubernetesService = await bootstrapServer(core, client(serverUser, 'borough/bootstrap'), authentication)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
-  const formatClient = client(serverUser, 'borough/format-level')
   const renewEveryMs = config.leaseTiming.leaseDurationMs / 2
-  const format = { storage, client: formatClient, clock, log, renewEveryMs }
+  const format = { storage, client: client(serverUser, 'borough/format-level'), clock, log, renewEveryMs }
   opening.use(await agreeOnFormat(config.storage, () => leadership.identity(), format))
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
   kubernetesService.follow()
