@@ -108,13 +108,13 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const kubernetesService = await bootstrapServer(core, client(serverUser, 'borough/bootstrap'), authentication)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
-  const formatClient = client(serverUser, 'borough/format-level')
   const renewEveryMs = config.leaseTiming.leaseDurationMs / 2
-  const format = { storage, client: formatClient, clock, log, renewEveryMs }
+  const format = { storage, client: client(serverUser, 'borough/format-level'), clock, log, renewEveryMs }
   opening.use(await agreeOnFormat(config.storage, () => leadership.identity(), format))
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
   kubernetesService.follow()
   opening.defer(() => kubernetesService.stop())
+  opening.defer(() => features.hold.release())
   const running = opening.move()
 
   return {
@@ -130,10 +130,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
       kubernetesService.listening(host, port)
     },
     drain: () => features.hold.release(),
-    async [Symbol.asyncDispose]() {
-      features.hold.release()
-      await running.disposeAsync()
-    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }
 

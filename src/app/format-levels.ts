@@ -46,6 +46,8 @@ export class FormatLevels implements AsyncDisposable {
   readonly #durationMs: number
   readonly #stop = new AbortController()
   #level: number | undefined
+  /** When each Lease was first seen as it is. */
+  readonly #seen = new Map<string, { readonly renewTime: string | undefined; readonly atMs: number }>()
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: FormatLevelsOptions) {
@@ -120,12 +122,14 @@ export class FormatLevels implements AsyncDisposable {
 
   /** The least that a server announces. */
   async #common(): Promise<number> {
-    const { client, clock, log } = this.#options
+    const { client, log } = this.#options
     const { items } = await client.list(leases, { namespace, labelSelector: `${roleLabel}=${role}` })
-    const ages = items.map((item) => ({ item, ageMs: clock.now() - Date.parse(specOf(item)?.renewTime ?? '') }))
-    for (const { item, ageMs } of ages) if (ageMs > this.#durationMs * durationsKept) await this.#remove(item)
-    // Twice the time: clocks differ, and one that is late is there all the same.
-    const live = ages.filter(({ ageMs }) => !(ageMs > 2 * this.#durationMs)).map(({ item }) => item)
+    const live: KubeObject[] = []
+    for (const item of items) {
+      const silentMs = this.#silentMs(item)
+      if (silentMs > this.#durationMs * durationsKept) await this.#remove(item)
+      else if (silentMs <= 2 * this.#durationMs) live.push(item)
+    }
     const leader = await this.#leader()
     if (leader !== '' && !live.some((item) => holderOf(item) === leader)) {
       log.debug({ leader }, 'the server that runs the controllers announces no format level')
@@ -135,19 +139,28 @@ export class FormatLevels implements AsyncDisposable {
   }
 
   async #leader(): Promise<string> {
-    const { client, clock } = this.#options
     try {
-      const lease = await client.get(leases, controllersLease)
-      const { renewTime = '', leaseDurationSeconds = 0 } = specOf(lease) ?? {}
-      const isLive = Date.parse(renewTime) + 2 * leaseDurationSeconds * 1000 > clock.now()
-      return isLive ? holderOf(lease) : ''
+      const lease = await this.#options.client.get(leases, controllersLease)
+      return this.#silentMs(lease) <= 2 * this.#durationMs ? holderOf(lease) : ''
     } catch (error) {
       if (isNotFound(error)) return ''
       throw error
     }
   }
 
+  /** For how long it has not been renewed, by the clock that is never set: that of its holder may be hours off. */
+  #silentMs(lease: KubeObject): number {
+    const now = this.#options.clock.monotonic()
+    const { name = '' } = lease.metadata
+    const { renewTime } = specOf(lease) ?? {}
+    const seen = this.#seen.get(name)
+    if (seen !== undefined && seen.renewTime === renewTime) return now - seen.atMs
+    this.#seen.set(name, { renewTime, atMs: now })
+    return 0
+  }
+
   async #remove({ metadata: { name = '' } }: KubeObject): Promise<void> {
+    this.#seen.delete(name)
     await this.#options.client.delete(leases, { namespace, name }).catch((error: unknown) => {
       if (findStatusError(error) === undefined) throw error
     })

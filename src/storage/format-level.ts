@@ -5,8 +5,8 @@
  *   0   without a checksum
  *   1   with one (`sealed-value.ts`)
  *
- * Which level was ever written is recorded in the store. A server that does not read it refuses to start. To raise it, a
- * server must have seen that all that are there can read it, and none may have come since: who comes adds one to a
+ * Which level was ever written is recorded in the store. A server that does not read it refuses to start. To raise it,
+ * a server must have seen that all that are there can read it, and none may have come since: who comes adds one to a
  * count, and the record is written under the guard of that count.
  */
 import { type Entry, type Revision, type Storage, StorageError } from './storage.ts'
@@ -34,7 +34,8 @@ export async function checkLevel(storage: Storage, name: string): Promise<void> 
   if (level <= newestLevel) return
   throw new StorageError(
     'unavailable',
-    `${name} holds values of format level ${level}, this version reads levels up to ${newestLevel}: start a later version`,
+    `${name} holds values of format level ${level}, this version reads levels up to ${newestLevel}: ` +
+      'start a later version',
   )
 }
 

@@ -10,6 +10,8 @@
  *   SHIM_FAIL_FILE=text   ... where the path holds this text ...
  *   SHIM_FAIL_FROM=n SHIM_FAIL_TIMES=m  ... from the n-th such call on, m times ...
  *   SHIM_TRIGGER=file     ... and only while this file exists
+ *
+ * And a wall clock that is set: SHIM_CLOCK names a file that holds by how many seconds. Monotonic clocks go on.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -244,4 +248,27 @@ int open(const char *path, int flags, ...) {
 int open64(const char *path, int flags, ...) {
   MODE
   return opens(path, flags, REAL(open64), mode);
+}
+
+static long clock_is_set_by(void) {
+  const char *path = set("SHIM_CLOCK");
+  if (!path) return 0;
+  int fd = REAL(open)(path, O_RDONLY);
+  if (fd < 0) return 0;
+  char text[32] = {0};
+  ssize_t length = REAL(read)(fd, text, sizeof text - 1);
+  close(fd);
+  return length > 0 ? atol(text) : 0;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  int result = REAL(clock_gettime)(clock, time);
+  if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) time->tv_sec += clock_is_set_by();
+  return result;
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+  int result = REAL(gettimeofday)(time, zone);
+  if (result == 0) time->tv_sec += clock_is_set_by();
+  return result;
 }

@@ -13,6 +13,8 @@ export interface ShimOptions {
   readonly image?: string
   readonly killAt?: number
   readonly countFile?: string
+  /** Holds by how many seconds the wall clock is set. */
+  readonly clockFile?: string
   readonly fail?: {
     readonly call: 'fsync' | 'write' | 'read' | 'open'
     /** By default EIO. */
@@ -47,7 +49,7 @@ export class DiskShim implements Disposable {
   }
 
   /** Of a process that has this disk. */
-  environment({ root, image, killAt, countFile, fail }: ShimOptions): Record<string, string> {
+  environment({ root, image, killAt, countFile, clockFile, fail }: ShimOptions): Record<string, string> {
     if (image !== undefined) mkdirSync(image, { recursive: true })
     const named: Record<string, string | number | undefined> = {
       LD_PRELOAD: this.#library,
@@ -55,6 +57,7 @@ export class DiskShim implements Disposable {
       SHIM_IMAGE: image,
       SHIM_KILL_AT: killAt,
       SHIM_COUNT: countFile,
+      SHIM_CLOCK: clockFile,
       SHIM_FAIL: fail?.call,
       SHIM_ERRNO: fail?.errno,
       SHIM_FAIL_FILE: fail?.file,

@@ -1,7 +1,7 @@
 /**
- * Commands that change stores, killed before one of their calls that change a file: what they leave is whole, or refused
- * in one line that says what to do, and the command can be given again. BOROUGH_KILLED_COMMANDS sets how many moments of
- * each are tried (nightly: 1000, all of them).
+ * Commands that change stores, killed before one of their calls that change a file: what they leave is whole, or
+ * refused in one line that says what to do, and the command can be given again. BOROUGH_KILLED_COMMANDS sets how many
+ * moments of each are tried (nightly: 1000, all of them).
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -122,7 +122,8 @@ const subjects: readonly Subject[] = [
       const isWhole = !isBegun && existsSync(join(data(folder), 'store/state.db'))
       if (isWhole) return expect(await stateIn(data(folder))).toEqual(sound)
       if (isBegun) {
-        const words = `${data(folder)} holds only a part: a copy of \\S+ that began at \\S+ was not finished. Empty it and copy again`
+        const copy = 'a copy of \\S+ that began at \\S+ was not finished. Empty it and copy again'
+        const words = `${data(folder)} holds only a part: ${copy}`
         const place = { ...places, storage: { engine: 'sqlite' as const }, dataDir: data(folder) }
         await expect(openServerStorage(place)).rejects.toThrow(new RegExp(`^${words}$`))
         const again = run([main, 'restore', '--from', join(folder, 'file'), '--data-dir', data(folder)])

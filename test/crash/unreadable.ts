@@ -1,6 +1,6 @@
 /**
- * Runs in a process of its own, on a disk that can't be read as long as argv[3] exists: opens the store in argv[2], reads
- * a key before, while and after that, and prints as JSON what it got, and what the store says of itself meanwhile.
+ * Runs in a process of its own, on a disk that can't be read as long as argv[3] exists: opens the store in argv[2],
+ * reads a key before, while and after that, and prints as JSON what it got, and what the store says of itself.
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { damageOf } from '../../src/storage/damaged-value.ts'

@@ -1,11 +1,14 @@
+interface UpstreamValue {
+  readonly key: string
+  readonly stored: string
+}
+
 /**
  * Values that kube-apiserver 1.36 itself wrote into an etcd with `--encryption-provider-config`: Secret `golden` in
  * namespace `default` with `user: ann`, in its protobuf form. The key of aesgcm is 32 times the digit 1, that of aescbc
- * 32 times the digit 2; the KMS plugin was that of `kms-plugin.ts`, with key `1`. Made with `--etcd-prefix=/<provider>`.
+ * 32 times the digit 2; the KMS plugin was that of `kms-plugin.ts`, with key `1`; `--etcd-prefix` was the provider.
  */
-export const upstreamValues: Readonly<
-  Record<'aesgcm' | 'aescbc' | 'kms', { readonly key: string; readonly stored: string }>
-> = {
+export const upstreamValues: Readonly<Record<'aesgcm' | 'aescbc' | 'kms', UpstreamValue>> = {
   aesgcm: {
     key: '/aesgcm/secrets/default/golden',
     stored:

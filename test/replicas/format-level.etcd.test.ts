@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Config, defaultConfig } from '../../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
+import { type Clock, systemClock } from '../../src/base/clock.ts'
 import { endProcess, isRunning, startServing } from '../interop/serving-process.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { freePort } from '../support/free-port.ts'
@@ -19,6 +20,7 @@ import { clientOf, pageOf } from './kubeconfig-client.ts'
 if (etcdVersion === undefined) console.warn(`tests of rolling upgrades are skipped: ${etcdMissing}`)
 const previous = process.env['BOROUGH_PREVIOUS_MAIN']
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 const namespace = 'default'
 const leaseTiming = { leaseDurationMs: 600, renewDeadlineMs: 400, retryPeriodMs: 100 }
 
@@ -57,7 +59,7 @@ describe.skipIf(etcdVersion === undefined)('servers of two versions', { timeout:
       /^c\d+$/.test(metadata.name ?? ''),
     ).length
 
-  it('a rolling upgrade switches once the last older one is gone, a rollback back, and all is read by all', async () => {
+  it('an upgrade switches once the last older one is gone, a rollback back, and all is read by all', async () => {
     const prefix = '/rolling'
     const older = [await start(prefix, 0), await start(prefix, 0)]
     for (const plane of older) expect(await written(plane, prefix)).toBe(0)
@@ -88,7 +90,27 @@ describe.skipIf(etcdVersion === undefined)('servers of two versions', { timeout:
   it('a server does not start on a store of a level that it does not read, and says so in one line', async () => {
     await put('/later/borough/format-level', '7')
     await expect(start('/later', 1)).rejects.toThrow(
-      `etcd at ${host()}/later holds values of format level 7, this version reads levels up to 1: start a later version`,
+      `etcd at ${host()}/later holds values of format level 7, this version reads levels up to 1: ` +
+        'start a later version',
+    )
+  })
+
+  it('a server whose clock is hours off sees the others, and does not switch while one announces less', async () => {
+    const prefix = '/clocks'
+    await using older = await start(prefix, 0)
+    const clock: Clock = { ...systemClock, now: () => Date.now() + 6 * 3_600_000 }
+    const storage: Config['storage'] = { engine: 'etcd', endpoints: [host()], prefix }
+    await using newer = await createControlPlane({ ...defaultConfig, clock, storage, leaseTiming })
+    for (let i = 0; i < 5; i++) {
+      expect(await written(newer, prefix)).toBe(0)
+      expect(await written(older, prefix)).toBe(0)
+    }
+    const announced = await newer.client().list(leases, {
+      namespace: 'kube-system',
+      labelSelector: 'borough.dev/role=format-level',
+    })
+    expect(announced.items.map(({ metadata }) => metadata.annotations)).toEqual(
+      expect.arrayContaining([{ 'borough.dev/format-level': '0' }, { 'borough.dev/format-level': '1' }]),
     )
   })
 
@@ -96,7 +118,6 @@ describe.skipIf(etcdVersion === undefined)('servers of two versions', { timeout:
     const prefix = '/silent'
     await using plane = await start(prefix, 1)
     await expect.poll(() => written(plane, prefix), { timeout: 30_000 }).toBe(1)
-    const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
     const spec = {
       holderIdentity: 'a-server-of-before',
       leaseDurationSeconds: 3600,

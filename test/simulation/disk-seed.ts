@@ -389,7 +389,7 @@ class DiskRun {
 
 function relayOf(storage: Storage): Storage {
   const [held, asking] = relayPorts()
-  holdFor(held, storage)
+  holdFor(held, storage, () => ({ condition: undefined, scrub: undefined }))
   return new RelayStorage(asking)
 }
 
