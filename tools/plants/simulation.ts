@@ -60,9 +60,8 @@ export const simulationPlants: readonly SimulationPlant[] = [
     why: "simulated: changes are taken to reach as far as the answer's header says (etcd 15220)",
     suites,
     file: 'src/storage/etcd/change-reader.ts',
-    find: 'if (through !== undefined) yield { changes: commits.flatMap((commit) => toChanges(commit, keySpace)), through }',
-    replace:
-      'if (through !== undefined) yield { changes: commits.flatMap((commit) => toChanges(commit, keySpace)), through: Math.max(through, response.revision) }',
+    find: 'keySpace)), through }',
+    replace: 'keySpace)), through: Math.max(through, response.revision) }',
   },
   {
     seed: 7,
