@@ -174,7 +174,7 @@ class DiskRun {
   /** undefined: it says what is wrong with it, and can't be used. */
   async #open(): Promise<Storage | undefined> {
     const options = this.#options()
-    const { newest } = this.#ledger
+    const mark = markOnDisk(simulated.disk, `${directory}/acknowledged`)
     try {
       return await SqliteStorage.open(options)
     } catch (error) {
@@ -185,7 +185,7 @@ class DiskRun {
       if (!error.message.includes('--accept-loss')) return undefined
       const opened = await SqliteStorage.open({ ...options, acceptLoss: true })
       const recovered = await this.#recovered(opened)
-      if (recovered.head < newest) this.problems.push(`${recovered.head} begins before ${newest}, which was given out`)
+      if (recovered.head < mark) this.problems.push(`${recovered.head} begins before ${mark}, which was given out`)
       this.#ledger.forget(this.#lost(recovered, 0))
       return opened
     }
@@ -389,7 +389,7 @@ class DiskRun {
 
 function relayOf(storage: Storage): Storage {
   const [held, asking] = relayPorts()
-  holdFor(held, storage, () => ({ condition: undefined, scrub: undefined }))
+  holdFor(held, storage, () => ({ condition: storage.condition?.(), scrub: undefined }))
   return new RelayStorage(asking)
 }
 

@@ -34,7 +34,8 @@ export function listProblems(
   let newest = 0
   const known = floors.map(({ at, revision }) => ({ at, revision: (newest = Math.max(newest, revision)) }))
   return lists.flatMap((list) => {
-    const what = `a list of ${list.resource} in '${list.namespace}' from ${list.began} to ${list.ended} at ${list.revision}`
+    const { resource, namespace, began, ended, revision } = list
+    const what = `a list of ${resource} in '${namespace}' from ${began} to ${ended} at ${revision}`
     const problems: string[] = []
     const floor = known.findLast(({ at }) => at < list.began)?.revision ?? 0
     if (!list.mayBeOld && commitOf(list.revision) < commitOf(floor)) {

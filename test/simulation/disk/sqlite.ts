@@ -278,14 +278,17 @@ export class DatabaseSync {
   }
 
   get isTransaction(): boolean {
+    this.#check(capi.SQLITE_OK)
     return capi.sqlite3_get_autocommit(this.#pointer) === 0
   }
 
   exec(sql: string): void {
+    this.#check(capi.SQLITE_OK)
     this.#check(capi.sqlite3_exec(this.#pointer, sql, 0, 0, 0))
   }
 
   prepare(sql: string): StatementSync {
+    this.#check(capi.SQLITE_OK)
     const scope = wasm.scopedAllocPush()
     try {
       const target = wasm.scopedAlloc(8)
@@ -317,6 +320,7 @@ export class StatementSync {
   readonly #database: number
   readonly #pointer: number
   #asArrays = false
+  #isFinalized = false
 
   constructor(database: number, pointer: number) {
     this.#database = database
@@ -346,22 +350,32 @@ export class StatementSync {
   }
 
   finalize(): void {
+    this.#isFinalized = true
     capi.sqlite3_finalize(this.#pointer)
   }
 
   *#rows(values: readonly Value[]): Generator<unknown> {
+    this.#checkOpen()
     try {
       for (const [i, value] of values.entries()) this.#bind(i + 1, value)
       for (;;) {
+        this.#checkOpen()
         const result = capi.sqlite3_step(this.#pointer)
         if (result === capi.SQLITE_DONE) return
         if (result !== capi.SQLITE_ROW) throw new SqliteError(this.#database)
         yield this.#row()
       }
     } finally {
-      capi.sqlite3_reset(this.#pointer)
-      capi.sqlite3_clear_bindings(this.#pointer)
+      if (!this.#isFinalized) {
+        capi.sqlite3_reset(this.#pointer)
+        capi.sqlite3_clear_bindings(this.#pointer)
+      }
     }
+  }
+
+  /** What belongs to a process that is gone may still ask: its memory is not the garbage collector's. */
+  #checkOpen(): void {
+    if (this.#isFinalized) throw new Error('statement has been finalized')
   }
 
   #bind(place: number, value: Value): void {
