@@ -87,7 +87,7 @@ test('readers at one time are shown all that was acknowledged, by one write for 
   world.change()
   const first = [world.read(), world.read()]
   await settle()
-  // Decided on all that is known, and not done: whoever comes now waits for it.
+  // It was decided on all that is known and is not done: the next reader waits for it.
   first.push(world.read())
   world.change()
   const second = [world.read(), world.read()]
