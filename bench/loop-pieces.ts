@@ -22,7 +22,7 @@ interface Sent {
   readonly path: string
   readonly type?: string
   readonly accept?: string
-  readonly body?: string
+  readonly body?: string | Uint8Array
 }
 
 const threadMs = (): number => {
@@ -38,7 +38,12 @@ export interface Span {
   readonly workedMs: number
 }
 
-class Pieces {
+/** Shorter pieces are of no interest, and there are many while something is awaited. */
+const toldMs = 1
+
+const nothing: Span = { from: 0, to: 0, workedMs: 0 }
+
+export class Pieces implements Disposable {
   readonly #collections: { readonly from: number; readonly to: number }[] = []
   readonly #observer = new PerformanceObserver((list) => this.#collected(list.getEntries()))
 
@@ -46,8 +51,12 @@ class Pieces {
     this.#observer.observe({ entryTypes: ['gc'] })
   }
 
-  /** The longest piece while `work` is done. */
-  async of(work: () => Promise<unknown>): Promise<Span> {
+  [Symbol.dispose](): void {
+    this.#observer.disconnect()
+  }
+
+  /** The longest piece while `work` is done, and what comes of it. */
+  async of<T>(work: () => Promise<T>): Promise<Span & { readonly result: T }> {
     this.#collections.length = 0
     const spans: Span[] = []
     let isOver = false
@@ -55,13 +64,14 @@ class Pieces {
     let worked = threadMs()
     const look = (): void => {
       const [now, all] = [performance.now(), threadMs()]
-      spans.push({ from, to: now, workedMs: all - worked })
+      if (all - worked >= toldMs) spans.push({ from, to: now, workedMs: all - worked })
       ;[from, worked] = [now, all]
       if (!isOver) setImmediate(look)
     }
     setImmediate(look)
+    let result: T
     try {
-      await work()
+      result = await work()
     } finally {
       isOver = true
     }
@@ -69,7 +79,8 @@ class Pieces {
     for (let i = 0; i < 5; i++) await turn()
     this.#collected(this.#observer.takeRecords())
     const net = spans.map((span) => ({ ...span, workedMs: span.workedMs - this.#collectedIn(span) }))
-    return net.reduce((longest, span) => (span.workedMs > longest.workedMs ? span : longest))
+    const longest = net.reduce((most, span) => (span.workedMs > most.workedMs ? span : most), nothing)
+    return { ...longest, result }
   }
 
   #collected(entries: readonly PerformanceEntry[]): void {
@@ -172,7 +183,7 @@ function stepsOf({ path, object }: Body): readonly Step[] {
   return steps.map(([what, request]) => ({ what, request }))
 }
 
-async function send(plane: TestControlPlane, { method, path, type, accept, body }: Sent): Promise<number> {
+export async function send(plane: TestControlPlane, { method, path, type, accept, body }: Sent): Promise<number> {
   const response = await plane.fetch(path, {
     method,
     headers: { ...(type ? { 'content-type': type } : {}), ...(accept ? { accept } : {}) },

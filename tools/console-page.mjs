@@ -36,7 +36,12 @@ export async function bundlePage(onModules = () => {}) {
     input: { main: join(source, 'main.tsx') },
     platform: 'browser',
     tsconfig: join(source, 'tsconfig.json'),
-    transform: { inject: { Buffer: [join(source, 'node', 'buffer.ts'), 'Buffer'] } },
+    transform: {
+      inject: {
+        Buffer: [join(source, 'node', 'buffer.ts'), 'Buffer'],
+        setImmediate: [join(source, 'node', 'set-immediate.ts'), 'setImmediate'],
+      },
+    },
     plugins: [ofNode],
   })
   const { output } = await made.generate({

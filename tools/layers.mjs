@@ -101,7 +101,8 @@ const layers = {
   ],
   workers: [
     ...['base', 'app', 'audit', 'datadir/data-dir.ts', 'metrics/metrics.ts', 'pki/pki.ts'],
-    ...['storage/storage.ts', 'storage/compactor.ts', 'storage/relay/relay-holder.ts', 'encryption/server-storage.ts'],
+    ...['storage/storage.ts', 'storage/compactor.ts', 'storage/relay/relay-holder.ts'],
+    ...['storage/store-report.ts', 'encryption/server-storage.ts', 'encryption/store-health.ts'],
   ],
   console: [
     ...['base', 'kube', 'client', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
@@ -125,6 +126,7 @@ const layers = {
   ],
   cli: [
     ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
+    'apis/namespaces/await-settled.ts',
     ...['apis/templates/describe.ts', 'apis/templates/plan.ts', 'apis/templates/rollback.ts'],
     'apis/templates/await-rollout.ts',
     ...['apis/rbac/why-denied.ts', 'authz/explain-refusal.ts'],

@@ -24,6 +24,8 @@ const executable = fileURLToPath(new URL('../../bin/borough.mjs', import.meta.ur
 /** Of an attack. With what surrounds it: less than ten seconds. */
 const times = { undisturbedMs: 2000, attackMs: 5000, leadMs: 500 }
 const quickTimes = { undisturbedMs: 1000, attackMs: 2000, leadMs: 300 }
+/** Of `--max-memory`: what clients may cause above cache and indices. */
+const maxCausedMiB = 512
 /** Whichever is more. */
 const goal = { timesUndisturbed: 3, p99Ms: 100 }
 
@@ -107,10 +109,11 @@ async function fill(admin: Connection): Promise<void> {
   }
 }
 
-/** Of a process, since `forgetPeak`; 0 where /proc is missing. */
-async function peakMiB(pid: number): Promise<number> {
+/** Memory of a process, now and at most since `forgetPeak`; 0 where /proc is missing. */
+async function residentMiB(pid: number): Promise<{ readonly now: number; readonly most: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024
+  const mib = (field: string): number => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) / 1024
+  return { now: mib('VmRSS'), most: mib('VmHWM') }
 }
 
 const forgetPeak = (pid: number): Promise<void> => writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {})
@@ -145,19 +148,42 @@ function rowOf(
   }
 }
 
-async function measure(world: World, name: string, { undisturbedMs, attackMs, leadMs }: typeof times): Promise<Row> {
+interface Measured {
+  readonly row: Row
+  /** The most that the server took, above what it took right before. */
+  readonly causedMiB: number
+}
+
+async function measure(
+  world: World,
+  name: string,
+  { undisturbedMs, attackMs, leadMs }: typeof times,
+): Promise<Measured> {
   const { server, victim, attacker, asVictim, asAttacker } = world
   const living = (durationMs: number): Promise<VictimResult> =>
     victim.ask({ endpoint: asVictim, namespace: 'victim', durationMs })
   const before = await living(undisturbedMs)
   await forgetPeak(server.pid)
+  const { now: restMiB } = await residentMiB(server.pid)
   await server.ask('longest')
   const attacking = attacker.ask({ name, endpoint: asAttacker, localAddress: '127.0.0.2', durationMs: attackMs })
   await new Promise((resolve) => setTimeout(resolve, leadMs))
   const under = await living(attackMs - leadMs)
   const tally = await attacking
   const held = await server.ask('longest')
-  return rowOf(name, before, under, held, await peakMiB(server.pid), tally)
+  const { most: topMiB } = await residentMiB(server.pid)
+  return { row: rowOf(name, before, under, held, topMiB, tally), causedMiB: topMiB - restMiB }
+}
+
+function memoryRow(caused: readonly { readonly name: string; readonly mib: number }[]): Row {
+  const most = caused.reduce((a, b) => (b.mib > a.mib ? b : a))
+  return {
+    what: `memory that an attack causes at most (${most.name})`,
+    unit: 'MiB',
+    ours: spread([most.mib]),
+    goal: `< ${maxCausedMiB} MiB`,
+    met: most.mib < maxCausedMiB,
+  }
 }
 
 export async function* fairnessRows(bench: Bench): AsyncGenerator<Row> {
@@ -176,8 +202,12 @@ export async function* fairnessRows(bench: Bench): AsyncGenerator<Row> {
     asVictim: await endpointFor(dataDir, 'victim', adminEndpoint),
     asAttacker: await endpointFor(dataDir, 'attacker', adminEndpoint),
   }
+  const caused: { readonly name: string; readonly mib: number }[] = []
   for (const { name } of attacks) {
     if (bench.attack !== undefined && !name.includes(bench.attack)) continue
-    yield measure(world, name, bench.quick ? quickTimes : times)
+    const { row, causedMiB } = await measure(world, name, bench.quick ? quickTimes : times)
+    caused.push({ name, mib: causedMiB })
+    yield row
   }
+  if (caused.length > 0) yield memoryRow(caused)
 }

@@ -1,6 +1,5 @@
 /** The pipeline over the core: which stages, which verbs, which documents. */
 
-import { requireDefinition } from '../apis/controlplane/damaged-deciders.ts'
 import { type OpenAudit } from '../audit/open-audit.ts'
 import type { Authentication } from '../authn/open-authentication.ts'
 import type { AskElsewhere } from '../authz/authz.ts'
@@ -21,6 +20,7 @@ import { translate } from '../registry/errors.ts'
 import { applyWith } from '../registry/field-ownership.ts'
 import { isShared } from '../storage/storage-choice.ts'
 import { authorizationOf, impersonationBy, permitOf, requireCreateBy, visibilityOf } from './authorization.ts'
+import { requireDefinition } from './damaged-deciders.ts'
 import { holdUntilInitialized } from './held-creates.ts'
 import { answeredKinds, reviewsOf, specialSubresources } from './subresources.ts'
 import type { Core } from './wire.ts'

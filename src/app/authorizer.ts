@@ -1,6 +1,5 @@
 /** Who may do what, in the order in which it is asked. */
 
-import { damagedRights } from '../apis/controlplane/damaged-deciders.ts'
 import { CreatorRights, followCreators } from '../apis/namespaces/creator-rights.ts'
 import { namespaceResource } from '../apis/namespaces/types.ts'
 import { rbacSource } from '../apis/rbac/rbac-source.ts'
@@ -14,6 +13,7 @@ import type { UserInfo } from '../kube/user.ts'
 import { defaultWindowLimits } from '../watch/change-window.ts'
 import type { DamagedObjects } from '../watch/damaged-objects.ts'
 import type { Config } from './config.ts'
+import { damagedRights } from './damaged-deciders.ts'
 
 /** Rights are remembered as long as watches can resume from memory. */
 const grantHistory = { changes: defaultWindowLimits.changes, ageMs: defaultWindowLimits.ageMs }

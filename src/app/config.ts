@@ -132,9 +132,6 @@ export interface Config {
   readonly log: Log
 }
 
-/** Held by the process that runs the controllers. */
-export const controllersLease = { namespace: 'kube-system', name: 'borough-controllers' } as const
-
 export const defaultConfig: Config = {
   storage: { engine: 'memory' },
   scrubEveryMs: 24 * 3_600_000,

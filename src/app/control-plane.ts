@@ -4,7 +4,6 @@
  */
 import { openAudit } from '../audit/open-audit.ts'
 import { type Authentication, openAuthentication } from '../authn/open-authentication.ts'
-import { openAuthorizationWebhook } from '../authz/open-authorization-webhook.ts'
 import type { Client } from '../client/client.ts'
 import { loopbackClient } from '../client/loopback.ts'
 import { openServerStorage } from '../encryption/server-storage.ts'
@@ -18,14 +17,15 @@ import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { closeOpened } from '../storage/served-storage.ts'
 import type { Storage } from '../storage/storage.ts'
-import { readAdmissionSettings } from './admission-settings.ts'
-import { type ApiServerDeps, createApiServer } from './api-server.ts'
+import { createApiServer } from './api-server.ts'
 import { bootstrapServer } from './bootstrap.ts'
 import type { Config } from './config.ts'
 import { type ClientFor, Leadership, runUntilStopped } from './controllers.ts'
 import { documentsOf } from './documents.ts'
 import { featuresOf } from './features.ts'
 import { flowControlOf } from './flow-control.ts'
+import { agreeOnFormat } from './format-levels.ts'
+import { openOperatorFiles } from './operator-files.ts'
 import { type Core, wireCore } from './wire.ts'
 
 export interface ControlPlane extends AsyncDisposable {
@@ -57,7 +57,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const { clock, log } = config
   // Whatever fails below, what was opened is closed: a process that could not start must be able to end.
   await using opening = new AsyncDisposableStack()
-  const admission = await readAdmissionSettings(config.admissionConfigFile)
+  const { admission, askElsewhere } = await openOperatorFiles(config)
   const audit = await openAudit(config)
   opening.use(audit?.sink)
   const storing = given.opened ?? openServerStorage(config)
@@ -73,7 +73,6 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const blocks = opening.use(new LoopBlocks({ clock, log, onBlock }).follow(core.diagnostics))
   opening.use(startCompactor(core))
   opening.use(core.storeReporter.start())
-  const askElsewhere = await authorizationWebhookOf(config)
   const defense = opening.use(new Defense({ clock, log }))
   defense.limitWatchMemory(core.cache, config.load.maxMemoryBytes)
   const authentication = await authenticationOf(core, pki.caCert, keys)
@@ -109,6 +108,10 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const kubernetesService = await bootstrapServer(core, client(serverUser, 'borough/bootstrap'), authentication)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
+  const formatClient = client(serverUser, 'borough/format-level')
+  const renewEveryMs = config.leaseTiming.leaseDurationMs / 2
+  const format = { storage, client: formatClient, clock, log, renewEveryMs }
+  opening.use(await agreeOnFormat(config.storage, () => leadership.identity(), format))
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
   kubernetesService.follow()
   opening.defer(() => kubernetesService.stop())
@@ -136,12 +139,6 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
 
 const authenticationOf = (core: Core, caCert: string, keys: SigningKeys): Promise<Authentication> =>
   openAuthentication(core.config, { caCert, keys: () => keys.current, find: (...named) => core.find(...named) })
-
-const authorizationWebhookOf = async ({
-  authorizationWebhook,
-  clock,
-}: Config): Promise<ApiServerDeps['askElsewhere']> =>
-  authorizationWebhook && (await openAuthorizationWebhook(authorizationWebhook, clock))
 
 /** On a store that another process serves, that process compacts it. */
 function startCompactor({ config, storage, cache }: Core): Compactor {

@@ -6,8 +6,10 @@
  * this one, at once. A leader that stops gives the lease back when its controllers have ended, and another takes it at
  * once; one that is killed or cut off is followed when its lease lapses, or goes on itself as soon as it is back.
  */
+
 import type { Client } from '../client/client.ts'
 import { leadWhileElected } from '../controller/leader.ts'
+import { controllersLease } from '../controller/lease.ts'
 import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
 import { replicaId } from '../datadir/data-dir.ts'
 import type { ControllerContext } from '../feature/feature.ts'
@@ -16,7 +18,7 @@ import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { SigningKeys } from '../pki/pki.ts'
 import { isShared } from '../storage/storage-choice.ts'
-import { type Config, controllersLease } from './config.ts'
+import type { Config } from './config.ts'
 import { controllerNames } from './controller-names.ts'
 import type { Core } from './wire.ts'
 
@@ -26,6 +28,7 @@ export class Leadership {
   readonly #config: Config
   readonly #client: ClientFor
   #leading = false
+  #identity: Promise<string> | undefined
 
   constructor(config: Config, client: ClientFor) {
     this.#config = config
@@ -37,9 +40,16 @@ export class Leadership {
     return this.#leading
   }
 
+  /** Of this process among all that serve the store. */
+  identity(): Promise<string> {
+    const { dataDir, ids, workerSlot } = this.#config
+    this.#identity ??= replicaId(dataDir, ids).then((id) => (workerSlot === undefined ? id : `${id}_${workerSlot}`))
+    return this.#identity
+  }
+
   /** Runs `work` whenever it is this process's turn, until the signal aborts. */
   async run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { clock, ids, log, dataDir, workerSlot } = this.#config
+    const { clock, log } = this.#config
     const onLeading = (leading: boolean): void => {
       this.#leading = leading
     }
@@ -49,14 +59,13 @@ export class Leadership {
       onLeading(true)
       return work(signal)
     }
-    const replica = await replicaId(dataDir, ids)
     const election = {
       client: this.#client(serviceAccountUser('kube-system', account), account),
       clock,
       log,
       lease: controllersLease,
       timing: this.#config.leaseTiming,
-      identity: workerSlot === undefined ? replica : `${replica}_${workerSlot}`,
+      identity: await this.identity(),
       onLeading,
     }
     return leadWhileElected(election, work, signal)

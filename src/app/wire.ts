@@ -3,7 +3,6 @@
  * watch cache → authorization, features → registry → pipeline → clients.
  */
 
-import { damagedDeciders } from '../apis/controlplane/damaged-deciders.ts'
 import { namespaceResource } from '../apis/namespaces/types.ts'
 import { openWebhookClient } from '../apis/webhooks/open-webhook-client.ts'
 import { Diagnostics } from '../base/diagnostics.ts'
@@ -27,6 +26,7 @@ import { StoreReporter } from '../storage/store-report.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { type OpenAuthorizer, openAuthorizer } from './authorizer.ts'
 import type { Config } from './config.ts'
+import { damagedDeciders } from './damaged-deciders.ts'
 import { decidingParts, type Features } from './features.ts'
 
 /** The parts that the HTTP side and the controllers are built on. */

@@ -74,7 +74,15 @@ export interface Strategy {
    */
   readonly tracksGeneration?: boolean
   /** Selectable fields beyond metadata.name and metadata.namespace: label → value. */
-  readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>
+  readonly selectableFields?: Readonly<Record<string, SelectableField>>
+}
+
+export type SelectableField = ((object: KubeObject) => string) & {
+  /**
+   * What it answers of an object that does not have the field: any other answer stands in the object as it is. Absent:
+   * no such promise.
+   */
+  readonly absent?: string
 }
 
 export interface GracefulDeletion {

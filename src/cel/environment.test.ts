@@ -52,6 +52,7 @@ describe('expressions', () => {
     ['false && 1 / 0 == 1', false],
     ['self.nothing == null', true],
     ['r"\\d" == "\\\\d"', true],
+    ["r'\\' + 'x' == '\\\\x'", true],
     ['"\\u00e9\\x41" == "éA"', true],
     ['"""a\nb""".size()', 3n],
     ['self.text.size()', 7n],

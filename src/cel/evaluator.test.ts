@@ -41,7 +41,7 @@ test('another thread answers from the same input, again and again, for other sou
 test('it remembers a hundred sources, and goes on after that', async () => {
   evaluator = new Evaluator({ clock: systemClock, threads: 1 })
   const sources = Array.from({ length: 103 }, (_, i) => costly(`${i} > 0`))
-  const run = (): Promise<unknown> => Promise.all(sources.map((source) => evaluator.run(source)))
+  const run = (): Promise<unknown> => Promise.all(sources.map(async (source) => evaluator.run(source)))
   const expected = sources.map((_, i) => ({ matches: i > 0 }))
   expect([await run(), await run()]).toEqual([expected, expected])
 })

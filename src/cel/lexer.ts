@@ -115,11 +115,6 @@ function quotedAt(text: string, at: number, m: RegExpExecArray): { token: Token;
     if (c !== '\\' || raw) {
       add(c)
       i += c.length
-      // In raw text a backslash keeps the quote after it from ending the text.
-      if (c === '\\' && raw && text[i] === quote[0]) {
-        add(text[i] ?? '')
-        i++
-      }
       continue
     }
     const escape = escapeAt(text, i)

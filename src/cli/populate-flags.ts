@@ -1,4 +1,5 @@
 /** What `borough populate` is told: shared by the command and the two things it does, which are loaded when needed. */
+import type { AdmissionBy } from '../populate/admission.ts'
 import type { ListenAddress } from './listen-address.ts'
 import type { RemoteFlags } from './remote-flags.ts'
 
@@ -6,6 +7,8 @@ export interface PopulateFlags extends RemoteFlags {
   readonly listen: ListenAddress
   readonly namespace: string
   readonly webhookUrl?: string
+  readonly admission: AdmissionBy
+  readonly failOpen: boolean
   readonly printManifests: boolean
   readonly filename: readonly string[]
   readonly image: string

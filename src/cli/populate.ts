@@ -26,6 +26,21 @@ export function addPopulateCommand(program: Command): void {
         'how API servers reach the webhooks; default: in a pod by the Service borough-population, else at --listen',
       ).argParser(parseUrl),
     )
+    .addOption(
+      new Option(
+        '--admission <by>',
+        'who decides about namespaces: policies in the API server, so that creating one needs no process of this ' +
+          'command; webhooks; or policies where the cluster has MutatingAdmissionPolicy (1.36)',
+      )
+        .choices(['auto', 'policies', 'webhooks'])
+        .default('auto'),
+    )
+    .option(
+      '--fail-open',
+      'while no replica answers, create namespaces without asking its webhooks (they get no creator and are open ' +
+        'until they are populated; permissions to use templates are not asked for) instead of refusing them',
+      false,
+    )
     .option('--print-manifests', 'print what an administrator applies to run it in a cluster, and end', false)
     .option(
       '-f, --filename <files...>',
@@ -33,7 +48,7 @@ export function addPopulateCommand(program: Command): void {
       [],
     )
     .option('--image <image>', 'with --print-manifests: the container image', 'borough:latest')
-    .option('--uninstall', 'take the webhooks off the cluster and end; templates and objects stay', false)
+    .option('--uninstall', 'take webhooks and policies off the cluster and end; templates and objects stay', false)
     .addOption(logLevelOption())
     .addOption(outputOption('the ready line, or what is printed or deleted', ['name']))
   addSettings(command)
@@ -42,8 +57,9 @@ export function addPopulateCommand(program: Command): void {
       'after',
       `
 It acts as the user of the kubeconfig, who needs the rights that --print-manifests shows: close to those of an
-administrator, since it makes whatever the templates hold. While it is installed, creating a namespace takes it: stop it
-for good with --uninstall.
+administrator, since it makes whatever the templates hold. Once the cluster is told, it tries a namespace as a dry
+run; if that does not come through, all is taken off again. While it is installed, creating a namespace takes it where
+webhooks decide, and where a template sets labels or an end of namespaces: stop it for good with --uninstall.
 
 Examples:
   borough populate --kubeconfig ~/.kube/config
@@ -66,14 +82,14 @@ Examples:
 }
 
 async function uninstall(flags: PopulateFlags, command: Command): Promise<void> {
-  const { uninstallWebhooks } = await import('../populate/populate.ts')
+  const { uninstallAdmission } = await import('../populate/populate.ts')
   const { client, server } = await openFlags(flags, 'populate')
-  const removed = await uninstallWebhooks(client, AbortSignal.timeout(patienceMs))
+  const removed = await uninstallAdmission(client, AbortSignal.timeout(patienceMs))
   await printAnswer(command, {
     value: { cluster: server, removed },
     text: () =>
       removed.length === 0
-        ? `${server} has none of its webhooks.\n`
+        ? `${server} has none of its webhooks and policies.\n`
         : removed.map((name) => `${name} deleted\n`).join(''),
     names: removed,
   })

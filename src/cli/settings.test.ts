@@ -72,6 +72,13 @@ const cases: readonly { readonly name: string; readonly given: Given; readonly w
     want: { count: 2 },
   },
   { name: 'a list in a file', given: { file: 'names: [a, b]\nclaim: [a=1, b=2]' }, want: { names: ['a', 'b'] } },
+  { name: 'a flag without its no, in a file', given: { file: 'anonymous: false' }, want: { anonymous: false } },
+  {
+    name: 'a flag without its no, in the environment',
+    given: { environment: { BOROUGH_ANONYMOUS: 'false' } },
+    want: { anonymous: false },
+  },
+  { name: 'a flag without its no that is true', given: { file: 'anonymous: true' }, want: { anonymous: true } },
   { name: 'one value for a list', given: { file: 'names: a' }, want: { names: ['a'] } },
   { name: 'a list in the environment', given: { environment: { BOROUGH_NAMES: 'a, b' } }, want: { names: ['a', 'b'] } },
   {
@@ -120,6 +127,7 @@ const wrong: readonly { readonly given: Given; readonly says: RegExp }[] = [
   { given: { file: 'level: loud' }, says: /config\.yaml: level: Allowed choices are info, warn\.$/ },
   { given: { file: 'fast: 1' }, says: /config\.yaml: fast: It must be true or false\.$/ },
   { given: { environment: { BOROUGH_FAST: 'yes' } }, says: /^BOROUGH_FAST: It must be true or false\.$/ },
+  { given: { environment: { BOROUGH_ANONYMOUS: 'perhaps' } }, says: /^BOROUGH_ANONYMOUS: It must be true or false\.$/ },
   { given: { file: 'speed: 1' }, says: /config\.yaml: borough up has no setting speed$/ },
   { given: { file: 'config: other.yaml' }, says: /config\.yaml: borough up has no setting config$/ },
   { given: { file: '- count' }, says: /config\.yaml: it must be a map of flags, like listen: 127\.0\.0\.1:6443$/ },

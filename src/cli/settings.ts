@@ -8,7 +8,10 @@ import type { Command, Option } from 'commander'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Others that begin so are left alone: Kubernetes itself puts `BOROUGH_PORT` into pods beside a Service `borough`. */
-const variableOf = (option: Option): string => `BOROUGH_${option.name().toUpperCase().replaceAll('-', '_')}`
+const variableOf = (name: string): string => `BOROUGH_${name.toUpperCase().replaceAll('-', '_')}`
+
+/** `--no-anonymous-auth` has two names elsewhere: `no-anonymous-auth: true` and `anonymous-auth: false`. */
+const positiveName = (option: Option): string | undefined => (option.negate ? option.name().slice(3) : undefined)
 
 const isRepeatable = (option: Option): boolean => option.variadic || option.defaultValue instanceof Map
 const configFlag = 'config'
@@ -22,26 +25,38 @@ export function addSettings(command: Command, environment: Environment = process
   command.hook('preAction', async () => {
     const options = command.options.filter((option) => isSet(command, option, 'default'))
     for (const option of options) {
-      const text = environment[variableOf(option)]
-      if (text === undefined) continue
-      const values = isRepeatable(option) ? text.split(',').map((part) => part.trim()) : [text]
-      take(command, option, values, { place: variableOf(option), source: 'env' })
+      for (const name of [positiveName(option), option.name()]) {
+        const text = name === undefined ? undefined : environment[variableOf(name)]
+        if (name === undefined || text === undefined) continue
+        const values = isRepeatable(option) ? text.split(',').map((part) => part.trim()) : [text]
+        take(command, option, values, { name, place: variableOf(name), source: 'env' })
+      }
     }
     const file = command.getOptionValue(configFlag) as string | undefined
     if (file !== undefined) await takeFile(command, file)
   })
 }
 
-/** JSON Schema of the file; `no-population: true` is `--no-population`. */
+/** JSON Schema of the file; `no-population: true` and `population: false` are `--no-population`. */
 export function settingsSchema(command: Command): object {
   const properties = command.options
     .filter((option) => option.name() !== configFlag)
-    .map((option) => {
-      const description = option.description
-      if (isFlagOnly(option)) return [option.name(), { description, type: 'boolean' }]
+    .flatMap((option): (readonly [name: string, schema: object])[] => {
+      const { description } = option
+      if (isFlagOnly(option)) {
+        const own = { description, type: 'boolean' }
+        const positive = positiveName(option)
+        const opposite = { description: `not: ${description}`, type: 'boolean' }
+        return positive === undefined
+          ? [[option.name(), own]]
+          : [
+              [positive, opposite],
+              [option.name(), own],
+            ]
+      }
       const value = option.argChoices === undefined ? { type: ['string', 'number'] } : { enum: option.argChoices }
       const list = isRepeatable(option) ? { anyOf: [value, { type: 'array', items: value }] } : value
-      return [option.name(), { description, ...list }]
+      return [[option.name(), { description, ...list }]]
     })
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -54,13 +69,17 @@ export function settingsSchema(command: Command): object {
 
 async function takeFile(command: Command, file: string): Promise<void> {
   const settings = await readSettings(file)
-  const byName = new Map(command.options.map((option) => [option.name(), option]))
+  const byName = new Map(
+    command.options.flatMap((option) =>
+      [positiveName(option) ?? [], option.name()].flat().map((name) => [name, option]),
+    ),
+  )
   for (const [name, value] of Object.entries(settings)) {
     const option = name === configFlag ? undefined : byName.get(name)
     if (option === undefined) throw new Error(`${file}: borough ${command.name()} has no setting ${name}`)
     if (!isSet(command, option, 'default')) continue
     const values: unknown[] = Array.isArray(value) && isRepeatable(option) ? value : [value]
-    take(command, option, values, { place: `${file}: ${name}`, source: 'config' })
+    take(command, option, values, { name, place: `${file}: ${name}`, source: 'config' })
   }
 }
 
@@ -80,13 +99,15 @@ async function readSettings(file: string): Promise<Readonly<Record<string, unkno
 }
 
 interface Origin {
+  /** Of the flag, as it stands there. */
+  readonly name: string
   /** For errors. */
   readonly place: string
   readonly source: 'env' | 'config'
 }
 
 /** @throws Error that names the place, for a value that the flag would not take either */
-function take(command: Command, option: Option, values: readonly unknown[], { place, source }: Origin): void {
+function take(command: Command, option: Option, values: readonly unknown[], { name, place, source }: Origin): void {
   const key = option.attributeName()
   if (isFlagOnly(option)) {
     const [value] = values
@@ -94,7 +115,8 @@ function take(command: Command, option: Option, values: readonly unknown[], { pl
       throw new Error(`${place}: It must be true or false.`)
     }
     const said = value === true || value === 'true'
-    command.setOptionValueWithSource(key, option.negate ? !said : said, source)
+    const isNegated = option.negate && name === option.name()
+    command.setOptionValueWithSource(key, isNegated ? !said : said, source)
     return
   }
   for (const value of values) {

@@ -15,6 +15,7 @@ export interface NamedEtcd {
 export interface EtcdFlags {
   readonly etcdPrefix: string
   readonly etcdChecksums?: true
+  readonly etcdFormatLevel?: number
   readonly etcdCafile?: string
   readonly etcdCertfile?: string
   readonly etcdKeyfile?: string
@@ -31,7 +32,10 @@ export function addEtcdOptions(command: Command, { prefix }: { readonly prefix: 
     )
   }
   return command
-    .option('--etcd-checksums', 'write values with a checksum; every server on this etcd must be able to read them')
+    .option(
+      '--etcd-checksums',
+      'write values with a checksum at once; every server on this etcd must be able to read them',
+    )
     .option('--etcd-cafile <pem>', "speak TLS to etcd; the authority of its members' certificates")
     .option('--etcd-certfile <pem>', 'the client certificate for etcd')
     .option('--etcd-keyfile <pem>', 'its key')
@@ -55,6 +59,7 @@ export function storageChoice(named: NamedStorage, flags: EtcdFlags, command: Co
     endpoints,
     prefix,
     ...(flags.etcdChecksums ? { checksums: true } : {}),
+    ...(flags.etcdFormatLevel === undefined ? {} : { formatLevel: flags.etcdFormatLevel }),
     ...(tls ? { tls } : {}),
     ...(user === undefined
       ? {}

@@ -145,10 +145,10 @@ Examples:
   kubectl apply -f default.yaml && borough template wait default --timeout 30m`,
     )
     .action(async (name: string, flags: RemoteFlags & { readonly timeout: number }) => {
-      const { templateResource } = await import('../apis/templates/types.ts')
+      const { presentGeneration } = await import('../apis/templates/await-rollout.ts')
       const { client } = await openFlags(flags, 'template-wait')
-      const { metadata } = await client.get(templateResource, { name }, { signal: AbortSignal.timeout(patienceMs) })
-      const isComplete = await waitForRollout(client, name, metadata.generation ?? 0, flags.timeout)
+      const generation = await presentGeneration(client, name, AbortSignal.timeout(patienceMs))
+      const isComplete = await waitForRollout(client, name, generation, flags.timeout)
       process.exitCode = isComplete ? exitCodes.nothing : exitCodes.changes
     })
 }

@@ -129,7 +129,12 @@ function addServingOptions(command: Command): void {
         .argParser(parseStorage)
         .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
     )
-  addEtcdOptions(command, { prefix: true })
+  addEtcdOptions(command, { prefix: true }).addOption(
+    new Option(
+      '--etcd-format-level <n>',
+      'the newest form of values that is announced and written: 0 holds a switch back',
+    ).argParser(parseLevel),
+  )
   addBackupOptions(addEncryptionOptions(command))
     .option('--accept-loss', 'serve a store from which acknowledged writes are missing, without them')
     .option('--max-store-size <size>', 'of a SQLite store, like 8Gi; beyond it only deletes are taken', parseStoreSize)
@@ -330,6 +335,11 @@ function parseLabel(text: string): string {
   const [problem] = isDns1123Label(text)
   if (problem !== undefined) throw new InvalidArgumentError(`It names a namespace: ${problem}`)
   return text
+}
+
+function parseLevel(text: string): number {
+  if (text === '0' || text === '1') return Number(text)
+  throw new InvalidArgumentError('It must be 0 (values without a checksum) or 1 (with one).')
 }
 
 /** `512Mi`, `8Gi`, `1Ti` in bytes. */

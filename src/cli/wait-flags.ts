@@ -1,7 +1,6 @@
 /** `--wait` and `--timeout`: for what happens after the answer of the server. */
 import type { Command } from 'commander'
 import type { Client } from '../client/client.ts'
-import type { KubeObject } from '../kube/types.ts'
 import { durationOption, minuteMs } from './duration.ts'
 
 export interface WaitFlags {
@@ -16,21 +15,14 @@ export const withWaitFlags = (command: Command, until: string, defaultMs: number
 
 /** Until it is neither being made ready nor being deleted. False: the time was up. @throws StatusError */
 export async function awaitNamespace(client: Client, name: string, timeoutMs: number): Promise<boolean> {
-  const { namespaceResource } = await import('../apis/namespaces/types.ts')
-  const { objectStates } = await import('../client/object-states.ts')
+  const { awaitSettled } = await import('../apis/namespaces/await-settled.ts')
   const signal = AbortSignal.timeout(timeoutMs)
   try {
-    for await (const namespace of objectStates(client, namespaceResource, name, signal)) {
-      if (namespace === undefined || isSettled(namespace)) return true
-    }
+    await awaitSettled(client, name, signal)
+    return true
   } catch (error) {
     if (!signal.aborted) throw error
   }
   process.stderr.write(`namespace ${name}: the time is up\n`)
   return false
-}
-
-function isSettled(namespace: KubeObject): boolean {
-  const { initializers } = (namespace['spec'] ?? {}) as { readonly initializers?: unknown }
-  return namespace.metadata.deletionTimestamp === undefined && initializers === undefined
 }

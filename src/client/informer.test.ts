@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Clock } from '../base/clock.ts'
 import { FakeClock } from '../base/fake-clock.ts'
 import { Channel } from '../base/stream.ts'
 import { expired } from '../kube/status-error.ts'
@@ -140,4 +141,31 @@ describe('an informer', () => {
     await w.end()
     expect(script.watch$?.closed).toBe(true)
   })
+})
+
+test('what was listed is told in turns, and other work comes between', async () => {
+  const script = new Script()
+  script.lists = [Array.from({ length: 20 }, (_, i) => object(`o-${i}`, i + 1))]
+  let nowMs = 0
+  const clock: Clock = Object.assign(new FakeClock(), { monotonic: () => nowMs })
+  const told: number[] = []
+  let turns = 0
+  const informer = new Informer({
+    client: script,
+    clock,
+    resource,
+    onChange: () => {
+      nowMs += 5
+      told.push(turns)
+    },
+  })
+  const stop = new AbortController()
+  const running = informer.run(stop.signal)
+  const isTold = informer.whenSynced().then(() => true)
+  while (!(await Promise.race([isTold, new Promise<false>((resolve) => setImmediate(() => resolve(false)))]))) turns++
+  expect(told).toHaveLength(20)
+  // Five milliseconds each: no more than a slice of ten at once, and a few over.
+  for (const turn of new Set(told)) expect(told.filter((t) => t === turn).length).toBeLessThanOrEqual(4)
+  stop.abort()
+  await running
 })

@@ -106,7 +106,7 @@ export class Informer {
 
   async #list(signal: AbortSignal): Promise<string> {
     const seen = new Map<string, KubeObject>()
-    const { client, resource } = this.#options
+    const { client, clock, resource } = this.#options
     let next: string | undefined
     let resourceVersion = ''
     do {
@@ -124,7 +124,7 @@ export class Informer {
     const before = this.#objects
     this.#objects = seen
     // Nothing comes between: the watch begins when all of it was told.
-    const slice = new Turns().slice()
+    const slice = new Turns({ now: () => clock.monotonic() }).slice()
     for (const [key, object] of seen) {
       const pause = slice.pause()
       if (pause) await pause

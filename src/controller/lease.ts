@@ -6,6 +6,9 @@ import type { GroupVersionResource } from '../kube/gvk.ts'
 import { formatMicroTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 
+/** Held by the process that runs the controllers. */
+export const controllersLease = { namespace: 'kube-system', name: 'borough-controllers' } as const
+
 export const leases: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 
 export interface LeaseSpec {

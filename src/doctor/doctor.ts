@@ -22,10 +22,10 @@ export interface Patient {
 const patienceMs = 60_000
 
 export async function examine({ dataDir, remote, namespace }: Patient, clock: Clock): Promise<readonly Finding[]> {
-  const findings = dataDir === undefined ? [] : [...(await examineDataDirectory(dataDir, clock))]
-  if (remote === undefined) return findings
+  const ofDirectory = dataDir === undefined ? [] : await examineDataDirectory(dataDir, clock)
+  if (remote === undefined) return ofDirectory
   const { findings: ofServer, gitVersion } = await examineServer(remote, clock)
-  findings.push(...ofServer)
+  const findings = [...ofDirectory, ...ofServer]
   if (gitVersion === undefined) return findings
   const { client } = remote
   const common = { client, nowMs: clock.now(), signal: AbortSignal.timeout(patienceMs) }

@@ -10,7 +10,7 @@ import { isNotFound } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { definitionName, installName, oldestMinor, rightsManifests, secretName } from '../populate/populate.ts'
 import { examineCertificates } from './certificates.ts'
-import { type Finding, fail, ok, problemOf, warn } from './finding.ts'
+import { type Finding, fail, ok, problemOf } from './finding.ts'
 import { examineVersion } from './server.ts'
 
 export interface PopulationExamination {

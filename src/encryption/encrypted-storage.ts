@@ -34,6 +34,7 @@ export class EncryptedStorage implements Storage, Partial<HistoryGauge> {
   readonly #encryption: Encryption
   readonly historyBytes?: () => number
   readonly condition?: () => StoreCondition | undefined
+  readonly writeLevel?: (level: number) => void
   readonly revisionBeyond?: (sizeBytes: number) => Revision | undefined
 
   /** Closes both. */
@@ -43,6 +44,8 @@ export class EncryptedStorage implements Storage, Partial<HistoryGauge> {
     if (storage.historyBytes) this.historyBytes = () => storage.historyBytes?.() ?? 0
     const condition = storage.condition?.bind(storage)
     if (condition) this.condition = condition
+    const writeLevel = storage.writeLevel?.bind(storage)
+    if (writeLevel) this.writeLevel = writeLevel
     if (storage.revisionBeyond) this.revisionBeyond = (sizeBytes) => storage.revisionBeyond?.(sizeBytes)
   }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { goldenEnvelopes, goldenValues, plaintext, secretText, storedKey } from '../../test/encryption/golden-values.ts'
+import { upstreamValues } from '../../test/encryption/upstream-values.ts'
 import { decodeEnvelope, openEnvelope } from './kms-envelope.ts'
 import { aesCbcProvider, aesGcmProvider, EncryptionError, identityProvider, type Provider } from './provider.ts'
 
@@ -24,6 +25,38 @@ describe('values of other implementations are read', () => {
       ['version.kms.example.com', 'one'],
     ])
     expect(Buffer.from(openEnvelope(envelope, secret(32), storedKey)).toString()).toBe(plaintext)
+  })
+})
+
+describe('values that kube-apiserver wrote are read', () => {
+  const { aesgcm, aescbc, kms } = upstreamValues
+  const stored = ({ stored: text }: { readonly stored: string }): Buffer => Buffer.from(text, 'base64')
+  /** Its envelope of a protobuf message, and what the Secret holds. */
+  const expectSecret = (opened: Uint8Array): void => {
+    const text = Buffer.from(opened).toString('latin1')
+    expect(text.slice(0, 18)).toBe('k8s\0\n\f\n\x02v1\x12\x06Secret')
+    expect(text).toContain('\n\x06golden')
+    expect(text).toContain('\n\x04user\x12\x03ann')
+  }
+
+  it('aesgcm, bound to its key in etcd', () => {
+    const provider = aesGcmProvider('key1', Buffer.from('1'.repeat(32)))
+    expectSecret(provider.open(aesgcm.key, stored(aesgcm)))
+    expect(() => provider.open('/aesgcm/secrets/default/other', stored(aesgcm))).toThrow(
+      'it does not fit the key, or the place where it lies',
+    )
+  })
+
+  it('aescbc', () => {
+    expectSecret(aesCbcProvider('key1', Buffer.from('2'.repeat(32))).open(aescbc.key, stored(aescbc)))
+  })
+
+  it('kms, by the seed that the plugin decrypts, bound to its key in etcd', () => {
+    const envelope = decodeEnvelope(stored(kms).subarray('k8s:enc:kms:v2:test:'.length))
+    expect(envelope).toMatchObject({ isSeed: true, source: { keyId: '1' } })
+    const seed = envelope.source.ciphertext.map((byte) => byte ^ '1'.charCodeAt(0))
+    expectSecret(openEnvelope(envelope, seed, kms.key))
+    expect(() => openEnvelope(envelope, seed, '/kms/secrets/default/other')).toThrow(EncryptionError)
   })
 })
 

@@ -14,7 +14,7 @@ const secrets: StoredResource = { group: '', resource: 'secrets' }
 const ownObjects = 'borough'
 
 /** What must be readable without any key. */
-const neverEncrypted = ['/borough/encryption/', '/borough/unfinished-copy', scrubKey]
+const neverEncrypted = ['/borough/encryption/', '/borough/unfinished-copy', scrubKey, '/borough/format-']
 
 const onlyIdentity: readonly Provider[] = [identityProvider]
 

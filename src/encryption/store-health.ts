@@ -2,8 +2,7 @@
 
 import type { FeatureParts, ReadFamily } from '../feature/feature.ts'
 import type { HealthCheck } from '../http/health.ts'
-import type { ScrubReport } from '../storage/scrubber.ts'
-import type { Storage, StoreCondition } from '../storage/storage.ts'
+import type { ScrubReport, Storage, StoreCondition } from '../storage/storage.ts'
 import type { StoreReporter } from '../storage/store-report.ts'
 import type { Encryption } from './encryption.ts'
 import { encryptionOf } from './server-storage.ts'

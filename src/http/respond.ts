@@ -32,6 +32,8 @@ export interface ProtobufEncoder {
 /** Of stored objects. A list in compact JSON is copied from their bytes; in any other form it is made of values. */
 const longCopyBytes = 4 * 1024 * 1024
 const longListBytes = 64 * 1024
+/** Longer lists are treated alike. */
+const decidingBytes = Math.max(longCopyBytes, longListBytes, keptBytes)
 
 const textEncoder = new TextEncoder()
 
@@ -231,9 +233,13 @@ export function metaKind(n: Negotiated): { group: string; version: string } {
 
 type Read = (stored: StoredObject) => KubeObject
 
+/** Not exact beyond what anything is decided by: to ask each of many items would hold the loop. */
 function sizeOf({ items }: ListPage): number {
   let sizeBytes = 0
-  for (const { storedBytes } of items) sizeBytes += storedBytes.length
+  for (const { storedSizeBytes } of items) {
+    sizeBytes += storedSizeBytes
+    if (sizeBytes > decidingBytes) break
+  }
   return sizeBytes
 }
 

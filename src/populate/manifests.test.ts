@@ -90,7 +90,8 @@ describe('the webhook configurations', () => {
     place: { service: { namespace, name: 'borough-population' } },
     caBundle: 'PEM',
     namespace,
-    hasPolicies: false,
+    policies: 'none',
+    failOpen: false,
   })
   const webhooks = configurations.flatMap((c) => c['webhooks'] as unknown as Webhook[])
 

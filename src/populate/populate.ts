@@ -4,7 +4,7 @@
  *
  * Order of start: the kind is served, the certificate is there, the webhooks answer, the cluster is told of them; then
  * this process runs for leader. All replicas answer webhooks; one runs the controllers. Order of the end: controllers,
- * lease, then the webhooks. The cluster keeps asking them: that is for the next instance, or `uninstallWebhooks`.
+ * lease, then the webhooks. The cluster keeps asking them: that is for the next instance, or `uninstallAdmission`.
  */
 
 import { hostname } from 'node:os'
@@ -20,21 +20,23 @@ import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../
 import { type Listener, listen } from '../http/node/listen.ts'
 import { Defense } from '../http/overload.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import { ensureNamespace, installAdmission, installDefinition } from './install.ts'
+import { type AdmissionBy, findPolicyShare, installAdmission } from './admission.ts'
+import { ensureNamespace, installDefinition } from './install.ts'
 import { PopulateMetrics } from './metrics.ts'
 import { installName, secretName, serviceHost } from './names.ts'
 import { openWebhook } from './open-webhook.ts'
 import { runPopulation } from './run-population.ts'
 import { endOf, followMaterial, type Material, obtainMaterial } from './serving-certificate.ts'
-import type { WebhookPlace } from './webhook-configurations.ts'
+import { registeredObjects, tellCluster, titlesOf } from './tell-cluster.ts'
+import type { PolicyShare } from './webhook-configurations.ts'
 import { webhookServe } from './webhook-server.ts'
 
+export { type AdmissionBy, uninstallAdmission } from './admission.ts'
 export { definitionName } from './definition.ts'
-export { uninstallWebhooks } from './install.ts'
 export { findKinds, manifests } from './manifests.ts'
-export { installName, secretName } from './names.ts'
 export { reachOf, rightsManifests } from './rights.ts'
 export { heldKinds, kindsInTemplates } from './templated-kinds.ts'
+export { installName, secretName }
 
 export interface PopulateOptions {
   readonly client: Client
@@ -46,11 +48,19 @@ export interface PopulateOptions {
   readonly namespace: string
   /** How API servers reach the webhooks. `listen`: at the address it listens on. */
   readonly reachedAt: 'listen' | 'service' | { readonly url: string }
+  /** `auto` unless said */
+  readonly admission?: AdmissionBy
+  /** While no replica answers, namespaces are created without being asked about instead of not at all. */
+  readonly failOpen?: boolean
 }
 
 export interface Populate extends AsyncDisposable {
   /** `https://127.0.0.1:9443` */
   readonly url: string
+  /** What the API server decides by itself. */
+  readonly policies: PolicyShare
+  /** What it was told: `ValidatingWebhookConfiguration/borough-population`. */
+  readonly registered: readonly string[]
   /** True while this process runs the controllers. */
   readonly leading: boolean
 }
@@ -92,15 +102,15 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   opening.defer(() => closeListener(listener, clock))
 
   const url = reachedUrl(options.listen.host, listener.port)
-  const told = (caBundle: string): Promise<void> =>
-    installAdmission(client, { place: placeOf(options, url), caBundle, namespace })
-  await told(material['ca.crt'])
+  const policies = await findPolicyShare(client, options.admission ?? 'auto')
+  const objects = registeredObjects(options, policies, url, material['ca.crt'])
+  await tellCluster(options, objects, stop.signal)
   const renewing = followMaterial(
     certificate,
     material,
     async (next) => {
       // Trusted first, then shown.
-      await told(next['ca.crt'])
+      await installAdmission(client, registeredObjects(options, policies, url, next['ca.crt']))
       listener.setTls(tlsOf(next))
       metrics.certificateEndMs = endOf(next)
     },
@@ -131,6 +141,8 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   const running = opening.move()
   return {
     url,
+    policies,
+    registered: titlesOf(objects),
     get leading() {
       return leading
     },
@@ -185,9 +197,4 @@ function servedNames({ listen: { host }, namespace, reachedAt }: PopulateOptions
   const given = typeof reachedAt === 'object' ? [new URL(reachedAt.url).hostname] : []
   const plain = (name: string): string => name.replace(/^\[|\]$/g, '')
   return [...new Set([serviceHost(namespace), ...given.map(plain), plain(own), 'localhost'])]
-}
-
-function placeOf({ namespace, reachedAt }: PopulateOptions, url: string): WebhookPlace {
-  if (reachedAt === 'service') return { service: { namespace, name: installName } }
-  return reachedAt === 'listen' ? { url } : reachedAt
 }

@@ -10,14 +10,15 @@ import { type PolicyRule, rbacGroup } from '../kube/rbac.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { definitionName } from './definition.ts'
 import { accountName, baseRoleName, installName, kindsRoleName, secretName } from './names.ts'
+import { policyNames } from './policies/policy.ts'
 
 const rbacApi = `${rbacGroup}/v1`
 
 const onlyNamed = (rule: PolicyRule, ...resourceNames: string[]): PolicyRule => ({ ...rule, resourceNames })
 
 const admissionResources =
-  'mutatingwebhookconfigurations validatingadmissionpolicies validatingadmissionpolicybindings ' +
-  'validatingwebhookconfigurations'
+  'mutatingadmissionpolicies mutatingadmissionpolicybindings mutatingwebhookconfigurations ' +
+  'validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations'
 
 function baseRules(): PolicyRule[] {
   return [
@@ -34,7 +35,13 @@ function baseRules(): PolicyRule[] {
     may('create', 'apiextensions.k8s.io', 'customresourcedefinitions'),
     onlyNamed(may('get patch update', 'apiextensions.k8s.io', 'customresourcedefinitions'), definitionName),
     may('create', 'admissionregistration.k8s.io', admissionResources),
-    onlyNamed(may('get patch update', 'admissionregistration.k8s.io', admissionResources), installName),
+    onlyNamed(
+      may('delete get patch update', 'admissionregistration.k8s.io', admissionResources),
+      ...Object.values(policyNames).sort(),
+    ),
+    // Tries, as dry runs, whether namespaces and templates come through.
+    may('create', '', 'namespaces'),
+    may('create', 'policy.borough.dev', 'namespacetemplates'),
     // Writes what it protects from others.
     may('bypass', 'policy.borough.dev', 'namespacetemplates'),
   ]

@@ -3,11 +3,21 @@
  * gone must not stop the cluster, so system namespaces and its own are left out, writes in a namespace are asked about
  * only while its gate is shut, and deletions never. The status and the finalizing of namespaces are asked about as
  * long as there is an answer: labels can be changed there too, by the few who hold these.
+ *
+ * Where policies decide about namespaces, webhooks are asked only about those that a template gives labels,
+ * annotations or an end, which CEL can't say.
  */
-import { pendingLabel, templateResource } from '../apis/templates/types.ts'
-import type { KubeObject } from '../kube/types.ts'
+import { expiresAtAnnotation, expirySourceAnnotation, ttlAnnotation } from '../apis/expiry/types.ts'
+import {
+  metadataHoldersAnnotation,
+  metadataVersionsAnnotation,
+  pendingLabel,
+  templateResource,
+} from '../apis/templates/types.ts'
+import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { installName } from './names.ts'
-import { protectionRules, protectionSelector } from './protection-policy.ts'
+import { askedAnnotation } from './policies/policy.ts'
+import { protectionRules, protectionSelector } from './policies/protection.ts'
 
 /** Which of our paths a webhook is served under. */
 export const webhookPaths = { admit: '/admit', check: '/check', hold: '/hold', protect: '/protect' } as const
@@ -17,105 +27,114 @@ export type WebhookPlace =
   | { readonly url: string }
   | { readonly service: { readonly namespace: string; readonly name: string } }
 
+/** What admission policies take over: nothing, protected objects, or whatever CEL can say. */
+export type PolicyShare = 'none' | 'protection' | 'all'
+
 export interface WebhookConfigurationOptions {
   readonly place: WebhookPlace
   /** PEM */
   readonly caBundle: string
   /** Its own: never asked about. */
   readonly namespace: string
-  /** Protected objects are the business of a policy in the API server. */
-  readonly hasPolicies: boolean
+  readonly policies: PolicyShare
+  /** Namespaces are created and changed unasked while there is no answer. Templates never are. */
+  readonly failOpen: boolean
 }
 
 const registration = 'admissionregistration.k8s.io/v1'
-const domain = 'population.borough.dev'
+/** Webhooks are named below it. */
+export const webhookDomain = 'population.borough.dev'
 
 /** `kubernetes.io/metadata.name`; servers before 1.21 set it only on namespaces made since. */
 const nameLabel = 'kubernetes.io/metadata.name'
 
-/** Where it is decided which templates are for a namespace, and what templates say. */
-const rules = [
-  {
-    apiGroups: [''],
-    apiVersions: ['v1'],
-    operations: ['CREATE', 'UPDATE'],
-    resources: ['namespaces'],
-    scope: '*',
-  },
-  {
-    apiGroups: [templateResource.group],
-    apiVersions: [templateResource.version],
-    operations: ['CREATE', 'UPDATE'],
-    resources: [templateResource.resource],
-    scope: '*',
-  },
-]
+/** Of a selector of namespaces: not the system's, and not the one of `borough populate`. */
+export const otherNamespaces = (namespace: string): JsonObject => ({
+  key: nameLabel,
+  operator: 'NotIn',
+  values: ['kube-node-lease', 'kube-public', 'kube-system', namespace].sort(),
+})
 
-export function webhookConfigurations({
-  place,
-  caBundle,
-  namespace,
-  hasPolicies,
-}: WebhookConfigurationOptions): KubeObject[] {
-  const others = {
-    key: nameLabel,
-    operator: 'NotIn',
-    values: ['kube-node-lease', 'kube-public', 'kube-system', namespace].sort(),
-  }
-  const webhook = (path: keyof typeof webhookPaths, timeoutSeconds: number, name: string = path): object => ({
-    name: `${name}.${domain}`,
+const ruleOf = (group: string, version: string, operations: readonly string[], ...resources: string[]): JsonObject => ({
+  apiGroups: [group],
+  apiVersions: [version],
+  operations: [...operations],
+  resources,
+  scope: '*',
+})
+const written = ['CREATE', 'UPDATE']
+const namespaceRule = ruleOf('', 'v1', written, 'namespaces')
+const templateRule = ruleOf(templateResource.group, templateResource.version, written, templateResource.resource)
+
+/** Annotations of namespaces about which there is something to say that no policy says. */
+const askedAnnotations = [
+  askedAnnotation,
+  metadataHoldersAnnotation,
+  metadataVersionsAnnotation,
+  expiresAtAnnotation,
+  expirySourceAnnotation,
+  ttlAnnotation,
+]
+const isAsked: JsonObject = {
+  name: 'asked',
+  expression:
+    '[object, oldObject].exists(o, o != null && has(o.metadata.annotations) && ' +
+    `o.metadata.annotations.exists(k, k in [${askedAnnotations.map((key) => `'${key}'`).join(', ')}]))`,
+}
+
+export function webhookConfigurations(options: WebhookConfigurationOptions): KubeObject[] {
+  const { place, caBundle, policies, failOpen } = options
+  const others = otherNamespaces(options.namespace)
+  const webhook = (path: keyof typeof webhookPaths, timeoutSeconds: number, name: string = path): JsonObject => ({
+    name: `${name}.${webhookDomain}`,
     clientConfig: { ...placeOf(place, webhookPaths[path]), caBundle: Buffer.from(caBundle).toString('base64') },
     admissionReviewVersions: ['v1'],
     sideEffects: 'None',
     failurePolicy: 'Fail',
     matchPolicy: 'Equivalent',
     timeoutSeconds,
+    namespaceSelector: { matchExpressions: [others] },
   })
-  const toOthers = { namespaceSelector: { matchExpressions: [others] } }
+  const whenAsked = policies === 'all' ? { matchConditions: [isAsked] } : {}
+  const aboutNamespaces = { ...whenAsked, ...(failOpen ? { failurePolicy: 'Ignore' } : {}) }
+  /** One webhook for both kinds where they are treated alike. */
+  const both = (path: 'admit' | 'check', more: JsonObject = {}): JsonObject[] =>
+    policies === 'all' || failOpen
+      ? [
+          { ...webhook(path, 10, `${path}-namespace`), ...more, ...aboutNamespaces, rules: [namespaceRule] },
+          { ...webhook(path, 10), ...more, rules: [templateRule] },
+        ]
+      : [{ ...webhook(path, 10), ...more, rules: [namespaceRule, templateRule] }]
+  const relabel = {
+    ...webhook('check', 2, 'relabel'),
+    ...whenAsked,
+    // Namespaces must go, and say why they do not, while no replica answers.
+    failurePolicy: 'Ignore',
+    rules: [ruleOf('', 'v1', ['UPDATE'], 'namespaces/status', 'namespaces/finalize')],
+  }
+  const protect = { ...webhook('protect', 5), objectSelector: protectionSelector, rules: protectionRules }
+  const hold = {
+    ...webhook('hold', 5),
+    ...(failOpen ? { failurePolicy: 'Ignore' } : {}),
+    namespaceSelector: { matchExpressions: [{ key: pendingLabel, operator: 'Exists' }, others] },
+    rules: [{ ...ruleOf('*', '*', written, '*/*'), scope: 'Namespaced' }],
+  }
   return [
     {
       apiVersion: registration,
       kind: 'MutatingWebhookConfiguration',
       metadata: { name: installName },
-      webhooks: [{ ...webhook('admit', 10), ...toOthers, rules, reinvocationPolicy: 'IfNeeded' }],
+      webhooks: both('admit', { reinvocationPolicy: 'IfNeeded' }),
     },
     {
       apiVersion: registration,
       kind: 'ValidatingWebhookConfiguration',
       metadata: { name: installName },
       webhooks: [
-        { ...webhook('check', 10), ...toOthers, rules },
-        {
-          ...webhook('check', 2, 'relabel'),
-          ...toOthers,
-          // Namespaces must go, and say why they do not, while no replica answers.
-          failurePolicy: 'Ignore',
-          rules: [
-            {
-              apiGroups: [''],
-              apiVersions: ['v1'],
-              operations: ['UPDATE'],
-              resources: ['namespaces/status', 'namespaces/finalize'],
-              scope: '*',
-            },
-          ],
-        },
-        ...(hasPolicies
-          ? []
-          : [{ ...webhook('protect', 5), ...toOthers, objectSelector: protectionSelector, rules: protectionRules }]),
-        {
-          ...webhook('hold', 5),
-          namespaceSelector: { matchExpressions: [{ key: pendingLabel, operator: 'Exists' }, others] },
-          rules: [
-            {
-              apiGroups: ['*'],
-              apiVersions: ['*'],
-              operations: ['CREATE', 'UPDATE'],
-              resources: ['*/*'],
-              scope: 'Namespaced',
-            },
-          ],
-        },
+        ...both('check'),
+        relabel,
+        ...(policies === 'none' ? [protect] : []),
+        ...(policies === 'all' ? [] : [hold]),
       ],
     },
   ]

@@ -107,6 +107,7 @@ async function deleteVersion(
   await slice?.pause()
   const outcome = scope.dryRun ? await parts.commits.dryRun(write) : await parts.commits.write(write)
   if (!outcome.done) return undefined
+  await slice?.pause()
   if (goesNow(plan, strategy) && !scope.dryRun) return undefined
   const revision = scope.dryRun ? current.revision : outcome.revision
   return { stored: storedAs(scope, name, revision, bytes), removed: plan.action === 'remove' }

@@ -9,9 +9,10 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import type { Revision, Storage } from '../storage/storage.ts'
 import { ObjectVersion } from '../watch/stored-object.ts'
 import type { KeySpan, TypeCache } from '../watch/type-cache.ts'
+import type { Versions } from '../watch/version-snapshot.ts'
 
 export interface Found {
-  readonly values: readonly ObjectVersion[]
+  readonly values: Versions
   /** The limit cut some off. */
   readonly more: boolean
 }
@@ -32,7 +33,7 @@ export interface ListSource {
 export function presentSource(objects: TypeCache): ListSource {
   return {
     find: (namespace, name) => objects.find(namespace, name),
-    read: (span, limit) => objects.collect(span, limit),
+    read: (span, limit) => objects.snapshot(span, limit),
     select(span, selector) {
       const values = objects.select(span, selector)
       return values && { values, more: objects.count({ start: after(values, span), end: span.end }) > 0 }
@@ -130,7 +131,7 @@ export function historySource(storage: Storage, type: ResourceType, revision: Re
     read,
     async find(namespace, name) {
       const key = namespace === '' ? name : `${namespace}/${name}`
-      return (await read({ start: key, end: `${key}\0` }, 1)).values[0]
+      return (await read({ start: key, end: `${key}\0` }, 1)).values.at(0)
     },
   }
 }

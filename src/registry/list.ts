@@ -11,6 +11,7 @@ import { endOfCommit, isStorageError, type Revision, StorageError } from '../sto
 import type { Matches } from '../watch/shared-events.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { type KeySpan, spanOf, type TypeCache } from '../watch/type-cache.ts'
+import type { Versions } from '../watch/version-snapshot.ts'
 import { decodeContinue, encodeContinue, latest } from './continue-token.ts'
 import { readerLeft } from './errors.ts'
 import { refuseFormerNamespace } from './former-namespace.ts'
@@ -153,8 +154,8 @@ async function readPage(parts: RegistryParts, source: ListSource, page: Page, re
     const { values, more } = isPending(found) ? await found : found
     checkReader(page)
     const behind = more && !matches ? remainingAfter(source, span, values) : undefined
-    const full = await take(values, remote ? await toServedVersions(type, values, page) : undefined, page, items)
-    const last = values[full ?? values.length - 1]
+    const full = await take(values, remote ? await toServedVersions(type, [...values], page) : undefined, page, items)
+    const last = values.at(full ?? -1)
     if (!last || (full === undefined && (!more || selected !== undefined))) return { revision, items }
     if (full !== undefined) {
       return more || full < values.length - 1 ? cut(page, revision, items, last, behind) : { revision, items }
@@ -168,14 +169,16 @@ const takenAtOnce = 256
 
 /** Adds what matches until there are `limit` items: then answers the index of the last one taken. */
 async function take(
-  values: readonly ObjectVersion[],
+  values: Versions,
   shown: readonly StoredObject[] | undefined,
   page: Page,
   items: StoredObject[],
 ): Promise<number | undefined> {
   const { type, limit, slice } = page
   const { matches } = page.selection
-  for (const [i, value] of values.entries()) {
+  let i = -1
+  for (const value of values) {
+    i++
     if (matches || i % takenAtOnce === takenAtOnce - 1) {
       const pause = slice.pause()
       if (pause) await pause
@@ -190,7 +193,7 @@ async function take(
 }
 
 /** How many there are behind these; undefined where counting would mean reading. */
-function remainingAfter(source: ListSource, { end }: KeySpan, values: readonly ObjectVersion[]): number | undefined {
+function remainingAfter(source: ListSource, { end }: KeySpan, values: Versions): number | undefined {
   return source.count?.({ start: `${values.at(-1)?.key ?? ''}\0`, end })
 }
 

@@ -3,7 +3,7 @@
  * (namespace, single name) plus a test for the rest.
  */
 
-import type { Strategy } from '../catalog/strategy.ts'
+import type { SelectableField, Strategy } from '../catalog/strategy.ts'
 import { type FieldSelector, parseFieldSelector, refuseUnknownFields, requiredField } from '../kube/field-selector.ts'
 import { type LabelSelector, matchesLabels, parseLabelSelector } from '../kube/label-selector.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -27,7 +27,9 @@ export interface SelectionQuery {
   readonly visible?: (object: KubeObject) => boolean
 }
 
-const noFields: Readonly<Record<string, (object: KubeObject) => string>> = {}
+type Selectable = Readonly<Record<string, SelectableField>>
+
+const noFields: Selectable = {}
 
 /** @throws StatusError BadRequest for selectors that do not parse or name an unknown field. */
 export function selectionOf(type: ResourceType, strategy: Strategy, query: SelectionQuery): Selection {
@@ -49,19 +51,33 @@ function all(tests: readonly Matches[]): Matches | undefined {
   return (stored) => tests.every((test) => test(stored))
 }
 
-function fieldTest(
-  fields: FieldSelector,
-  selectable: Readonly<Record<string, (object: KubeObject) => string>>,
-): Matches | undefined {
+function fieldTest(fields: FieldSelector, selectable: Selectable): Matches | undefined {
   if (fields.length === 0) return undefined
-  return (stored) => fields.every((t) => (readField(stored, t.field, selectable) === t.value) === (t.operator === '='))
+  const needles = fields.map((requirement) => needleOf(requirement, selectable)).filter((n) => n !== undefined)
+  return (stored) => {
+    if (needles.length > 0 && isCheaper(stored) && !standIn(stored, needles)) return false
+    return fields.every((t) => (readField(stored, t.field, selectable) === t.value) === (t.operator === '='))
+  }
 }
 
-function readField(
-  stored: StoredObject,
-  field: string,
-  selectable: Readonly<Record<string, (object: KubeObject) => string>>,
-): string {
+const plain = /^[\w.:/ -]+$/
+
+/** What must stand in the stored bytes; undefined = that is not known. */
+function needleOf({ field, operator, value }: FieldSelector[number], selectable: Selectable): Buffer | undefined {
+  const { absent } = selectable[field] ?? {}
+  if (operator !== '=' || absent === undefined || value === absent || !plain.test(value)) return undefined
+  return Buffer.from(value)
+}
+
+/** To search the bytes: they are there, and the object is not. */
+const isCheaper = (stored: StoredObject): boolean => stored.type.conversion === undefined && !stored.isAtHand
+
+function standIn({ bytes }: StoredObject, needles: readonly Buffer[]): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return needles.every((needle) => text.includes(needle))
+}
+
+function readField(stored: StoredObject, field: string, selectable: Selectable): string {
   if (field === 'metadata.name') return stored.name
   if (field === 'metadata.namespace') return stored.namespace
   return selectable[field]?.(stored.object) ?? ''
@@ -76,11 +92,7 @@ function labelTest(labels: LabelSelector): Matches | undefined {
   const needles = labels
     .filter((r) => (r.operator === '=' || r.operator === '==' || r.operator === 'in') && r.values.length === 1)
     .map((r) => Buffer.from(`${JSON.stringify(r.key)}:${JSON.stringify(r.values[0])}`))
-  return (stored) => {
-    const { bytes } = stored
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    return needles.every((n) => text.includes(n)) && matchesLabels(labels, stored.metadata.labels)
-  }
+  return (stored) => standIn(stored, needles) && matchesLabels(labels, stored.metadata.labels)
 }
 
 function visibleTest(visible: ((object: KubeObject) => boolean) | undefined): Matches | undefined {

@@ -132,6 +132,7 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
     expect: current.revision,
     deadlineMs: how.deadlineMs,
   }
+  await slice?.pause()
   const outcome = scope.dryRun ? await parts.commits.dryRun(write) : await parts.commits.write(write)
   if (!outcome.done) return undefined
   const value = outcome.value ?? kept

@@ -6,6 +6,8 @@
  * earlier one that a view still refers to (they are held weakly), if it was there when that epoch ended. So an epoch
  * saves no more than there was when it ended, and nothing at all once its last view is gone.
  */
+import type { Slot } from './byte-slabs.ts'
+import type { RecordMap } from './record-map.ts'
 
 /** A record as it was, in memory of its own. */
 export interface SavedRecord {
@@ -86,5 +88,68 @@ export class ReadEpochs {
       else if (record.revision <= epoch.endedAt) epoch.save(record)
     }
     if (hasGone) this.#ended = this.#ended.filter((reference) => reference.deref() !== undefined)
+  }
+}
+
+/** One record as it was when the view was made, for as long as it is wanted. */
+export class RecordView implements SavedRecord {
+  readonly revision: number
+  readonly #map: RecordMap
+  readonly #slot: Slot
+  /** undefined: the holder of the view asks it no more once the record is replaced. */
+  #epoch: ReadEpoch | undefined
+
+  constructor(map: RecordMap, slot: Slot, revision: number, epoch: ReadEpoch | undefined) {
+    this.#map = map
+    this.#slot = slot
+    this.revision = revision
+    this.#epoch = epoch
+  }
+
+  /** From now on it is only asked while the record is there: so nothing is saved for it. */
+  hold(): void {
+    this.#epoch = undefined
+  }
+
+  /** The end of `hold`, while the record is still there. */
+  release(): void {
+    this.#epoch ??= this.#map.epoch
+  }
+
+  get key(): string {
+    return this.#isThere ? this.#map.keyOf(this.#slot) : this.#saved.key
+  }
+
+  get sizeBytes(): number {
+    return this.#isThere ? this.#map.lengthOf(this.#slot) : this.#saved.bytes.byteLength
+  }
+
+  get firstByte(): number | undefined {
+    return this.#isThere ? this.#map.firstByteOf(this.#slot) : this.#saved.bytes[0]
+  }
+
+  /** Each time a copy; of what is gone, what was saved. */
+  get bytes(): Uint8Array {
+    if (!this.#isThere) return this.#saved.bytes
+    const copy = Buffer.allocUnsafe(this.#map.lengthOf(this.#slot))
+    this.#map.copyTo(this.#slot, copy, 0)
+    return copy
+  }
+
+  /** Copies from `from` on; answers how many bytes that were. */
+  copyTo(target: Uint8Array, at: number, from: number): number {
+    if (this.#isThere) return this.#map.copyTo(this.#slot, target, at, from)
+    const { bytes } = this.#saved
+    target.set(bytes.subarray(from), at)
+    return bytes.byteLength - from
+  }
+
+  get #saved(): SavedRecord {
+    if (this.#epoch === undefined) throw new Error(`a record of revision ${this.revision} was asked after its end`)
+    return this.#epoch.find(this.revision)
+  }
+
+  get #isThere(): boolean {
+    return this.#map.holds(this.#slot, this.revision)
   }
 }

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { packedKeys } from '../../test/support/packed-keys.ts'
 import { ByteSlabs, freedByte } from './byte-slabs.ts'
-import { RecordMap, type RecordView } from './record-map.ts'
+import type { RecordView } from './read-epoch.ts'
+import { RecordMap } from './record-map.ts'
 
 const bytesOf = (revision: number, length: number): Uint8Array => new Uint8Array(length).fill(revision % 199)
 

@@ -12,7 +12,7 @@
  */
 import { type ByteSlabs, offsetOf, type Slab, type Slot } from './byte-slabs.ts'
 import { HashIndex } from './hash-index.ts'
-import { type ReadEpoch, ReadEpochs, type SavedRecord } from './read-epoch.ts'
+import { type ReadEpoch, ReadEpochs, RecordView, type SavedRecord } from './read-epoch.ts'
 import { type Place, SlotOrder } from './slot-order.ts'
 
 const headerBytes = 16
@@ -93,7 +93,7 @@ export class RecordMap {
   /** 0 = there is none. */
   find(key: string | KeyBytes): Slot {
     this.#look(key)
-    return this.#byHash.find(this.#hash(), this.#isProbe)
+    return this.#byHash.find(hashOf(this.#probe, 0, this.#probeLength), this.#isProbe)
   }
 
   revisionOf(slot: Slot): number {
@@ -148,6 +148,11 @@ export class RecordMap {
     return new RecordView(this, slot, this.revisionOf(slot), this.#epochs.present)
   }
 
+  /** As `view`, of what this slot held when the epoch was the present one. */
+  viewAt(slot: Slot, revision: number, epoch: ReadEpoch): RecordView {
+    return new RecordView(this, slot, revision, epoch)
+  }
+
   /** A view on which `hold` was called. */
   heldView(slot: Slot): RecordView {
     return new RecordView(this, slot, this.revisionOf(slot), undefined)
@@ -184,7 +189,7 @@ export class RecordMap {
     for (let i = 0; i < this.#probeLength; i++) bytes[offset + headerBytes + i] = this.#probe[i] as number
     if (value === undefined) this.#unfetched++
     if (revision > this.#newest) this.#newest = revision
-    this.#byHash.add(this.#hash(), slot)
+    this.#byHash.add(hashOf(this.#probe, 0, this.#probeLength), slot)
     const { last } = this.#order
     if (last !== undefined && this.#isBelow(last)) this.#order.append(slot)
     else this.#order.insert(this.#order.place(this.#isBelow), slot)
@@ -242,7 +247,7 @@ export class RecordMap {
     const { bytes, words } = this.#slab(slot)
     const start = offsetOf(slot) + headerBytes
     this.#look({ buffer: bytes, start, end: start + (words[(start - headerBytes) / 4 + 1] as number) })
-    this.#byHash.remove(this.#hash(), slot)
+    this.#byHash.remove(hashOf(this.#probe, 0, this.#probeLength), slot)
     this.#order.remove(this.#order.place(this.#isBelow))
     this.#drop(slot)
     this.#slabs.free(slot)
@@ -320,10 +325,6 @@ export class RecordMap {
     }
   }
 
-  #hash(): number {
-    return hashOf(this.#probe, 0, this.#probeLength)
-  }
-
   /** Is a key above that of a record? */
   #isAbove(slot: Slot, keys: Uint8Array, from: number, to: number): boolean {
     const { bytes, words } = this.#slab(slot)
@@ -376,67 +377,4 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 
 function noValue(key: string): never {
   throw new Error(`${key} was added without a value`)
-}
-
-/** One record as it was when the view was made, for as long as it is wanted. */
-export class RecordView implements SavedRecord {
-  readonly revision: number
-  readonly #map: RecordMap
-  readonly #slot: Slot
-  /** undefined: the holder of the view asks it no more once the record is replaced. */
-  #epoch: ReadEpoch | undefined
-
-  constructor(map: RecordMap, slot: Slot, revision: number, epoch: ReadEpoch | undefined) {
-    this.#map = map
-    this.#slot = slot
-    this.revision = revision
-    this.#epoch = epoch
-  }
-
-  /** From now on it is only asked while the record is there: so nothing is saved for it. */
-  hold(): void {
-    this.#epoch = undefined
-  }
-
-  /** The end of `hold`, while the record is still there. */
-  release(): void {
-    this.#epoch ??= this.#map.epoch
-  }
-
-  get key(): string {
-    return this.#isThere ? this.#map.keyOf(this.#slot) : this.#saved.key
-  }
-
-  get sizeBytes(): number {
-    return this.#isThere ? this.#map.lengthOf(this.#slot) : this.#saved.bytes.byteLength
-  }
-
-  get firstByte(): number | undefined {
-    return this.#isThere ? this.#map.firstByteOf(this.#slot) : this.#saved.bytes[0]
-  }
-
-  /** Each time a copy; of what is gone, what was saved. */
-  get bytes(): Uint8Array {
-    if (!this.#isThere) return this.#saved.bytes
-    const copy = Buffer.allocUnsafe(this.#map.lengthOf(this.#slot))
-    this.#map.copyTo(this.#slot, copy, 0)
-    return copy
-  }
-
-  /** Copies from `from` on; answers how many bytes that were. */
-  copyTo(target: Uint8Array, at: number, from: number): number {
-    if (this.#isThere) return this.#map.copyTo(this.#slot, target, at, from)
-    const { bytes } = this.#saved
-    target.set(bytes.subarray(from), at)
-    return bytes.byteLength - from
-  }
-
-  get #saved(): SavedRecord {
-    if (this.#epoch === undefined) throw new Error(`a record of revision ${this.revision} was asked after its end`)
-    return this.#epoch.find(this.revision)
-  }
-
-  get #isThere(): boolean {
-    return this.#map.holds(this.#slot, this.revision)
-  }
 }

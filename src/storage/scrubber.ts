@@ -11,18 +11,7 @@
 import { type Clock, sleep } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { damageOf } from './damaged-value.ts'
-import { isStorageError, prefixSpan, type Revision, type Storage } from './storage.ts'
-
-export interface ScrubReport {
-  /** Since the start of this process. */
-  readonly values: number
-  readonly bytes: number
-  readonly passes: number
-  /** When a pass last came to the end, here or in another process; undefined: not known, or never. */
-  readonly completedMs: number | undefined
-  /** What is not as it was written, one line each. */
-  readonly findings: readonly string[]
-}
+import { isStorageError, prefixSpan, type Revision, type ScrubReport, type Storage } from './storage.ts'
 
 export interface ScrubberOptions {
   readonly storage: Storage

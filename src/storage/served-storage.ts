@@ -1,4 +1,6 @@
 /** The store as a server opens it: the engine of the configuration, and only if no unfinished copy lies there. */
+
+import { checkLevel } from './format-level.ts'
 import { type BegunStorage, beginStorage, begun, type StoragePlace } from './open-storage.ts'
 import type { Storage } from './storage.ts'
 import { checkDirectory, checkStore } from './unfinished-copy.ts'
@@ -20,6 +22,7 @@ export async function beginServedStorage(place: StoragePlace): Promise<BegunStor
 async function checkServed(storage: Storage, name: string): Promise<Storage> {
   try {
     await checkStore(storage, name)
+    await checkLevel(storage, name)
     return storage
   } catch (error) {
     await storage[Symbol.asyncDispose]()

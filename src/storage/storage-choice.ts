@@ -14,8 +14,10 @@ export interface EtcdChoice {
   readonly endpoints: readonly string[]
   /** In front of every key; empty or `/like/this`. */
   readonly prefix: string
-  /** Values are written with a checksum: every server of this etcd must be able to read that. Absent = false. */
+  /** Values are written with a checksum, whatever other servers of this etcd announce. Absent = false. */
   readonly checksums?: boolean
+  /** The newest format level that is announced and written. Absent = the newest there is. */
+  readonly formatLevel?: number
   /** Absent = no TLS. */
   readonly tls?: EtcdTlsFiles
   /** Absent = no user, or the one that the client certificate names. */

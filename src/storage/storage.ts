@@ -11,7 +11,6 @@
  *   `progress` comes strictly after the changes it covers.
  */
 import type { Stream } from '../base/stream.ts'
-import type { StoreReport } from './store-report.ts'
 
 /** commit number × 1024 + position in the transaction. Safe integer up to 8.8e12 commits. 0 = before everything. */
 export type Revision = number
@@ -163,6 +162,26 @@ export interface StoreCondition {
   readonly freeBytes: number
 }
 
+/** What a scrub of the store has found. */
+export interface ScrubReport {
+  /** Since the start of this process. */
+  readonly values: number
+  readonly bytes: number
+  readonly passes: number
+  /** When a pass last came to the end, here or in another process; undefined: not known, or never. */
+  readonly completedMs: number | undefined
+  /** What is not as it was written, one line each. */
+  readonly findings: readonly string[]
+}
+
+/** What operators are told of a store. */
+export interface StoreReport {
+  /** undefined: the store lies elsewhere. */
+  readonly condition: StoreCondition | undefined
+  /** undefined: nothing is scrubbed here. */
+  readonly scrub: ScrubReport | undefined
+}
+
 export interface Storage extends AsyncDisposable {
   /** `revision` is `endOfCommit` of the store's, or of `at`: what to watch `after`. */
   get(key: string, options?: ReadOptions): Promise<{ readonly revision: Revision; readonly entry: Entry | undefined }>
@@ -200,6 +219,11 @@ export interface Storage extends AsyncDisposable {
   readonly ownRevision?: Revision | undefined
   /** Absent: the store lies elsewhere; undefined: it is closed. */
   condition?(): StoreCondition | undefined
+  /**
+   * Of a store that servers of several versions share: the newest form in which values are written from now on, see
+   * `format-level.ts`.
+   */
+  writeLevel?(level: number): void
   /** Of a store that another process holds: what that one tells of it. */
   report?(): Promise<StoreReport>
   /**

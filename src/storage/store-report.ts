@@ -4,16 +4,9 @@
  */
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { Scrubber, type ScrubReport } from './scrubber.ts'
-import type { Storage, StoreCondition } from './storage.ts'
+import { Scrubber } from './scrubber.ts'
+import type { Storage, StoreReport } from './storage.ts'
 import { isShared, type StorageChoice } from './storage-choice.ts'
-
-export interface StoreReport {
-  /** undefined: the store lies elsewhere. */
-  readonly condition: StoreCondition | undefined
-  /** undefined: nothing is scrubbed here. */
-  readonly scrub: ScrubReport | undefined
-}
 
 export interface ReporterOptions {
   readonly storage: StorageChoice

@@ -49,29 +49,9 @@ export class ContentIndex {
   }
 
   /** `namespace` '' is not counted: it is where cluster-scoped objects are. */
-  add(storageName: string, namespace: string, bytes: number): void {
-    if (namespace !== '') this.#add(this.#numberOf(storageName), namespace, 1, bytes)
-  }
-
-  /** Of one type, by their keys. Of none the bytes are known. */
-  addPacked(storageName: string, { keys, numbers }: PackedKeys, { from, to, prefixLength }: PackedPart): void {
+  add(storageName: string, namespace: string | KeyBytes, bytes: number, count = 1): void {
+    if (namespace === '') return
     const number = this.#numberOf(storageName)
-    let namespace: KeyBytes | undefined
-    let count = 0
-    for (let i = from; i < to; i++) {
-      const start = (i === 0 ? 0 : (numbers[i * 2 - 1] as number)) + prefixLength
-      const end = numbers[i * 2 + 1] as number
-      if (namespace !== undefined && isIn(namespace, start, end)) count++
-      else {
-        if (namespace !== undefined) this.#add(number, namespace, count, 0)
-        namespace = namespaceAt(keys, start, end)
-        count = 1
-      }
-    }
-    if (namespace !== undefined) this.#add(number, namespace, count, 0)
-  }
-
-  #add(number: number, namespace: string | KeyBytes, count: number, bytes: number): void {
     const slot = this.#records.find(namespace)
     if (slot === 0) return this.#records.add(namespace, 0, places(number, count, bytes))
     const words = this.#wordsOf(slot)
@@ -85,6 +65,23 @@ export class ContentIndex {
     this.#records.setWord(slot, at, number)
     this.#records.setWord(slot, at + 1, this.#records.wordOf(slot, at + 1) + count)
     this.#resizeAt(slot, at, bytes)
+  }
+
+  /** Of one type, by their keys. Of none the bytes are known. */
+  addPacked(storageName: string, { keys, numbers }: PackedKeys, { from, to, prefixLength }: PackedPart): void {
+    let namespace: KeyBytes | undefined
+    let count = 0
+    for (let i = from; i < to; i++) {
+      const start = (i === 0 ? 0 : (numbers[i * 2 - 1] as number)) + prefixLength
+      const end = numbers[i * 2 + 1] as number
+      if (namespace !== undefined && isIn(namespace, start, end)) count++
+      else {
+        if (namespace !== undefined) this.add(storageName, namespace, 0, count)
+        namespace = namespaceAt(keys, start, end)
+        count = 1
+      }
+    }
+    if (namespace !== undefined) this.add(storageName, namespace, 0, count)
   }
 
   /** An object has other bytes now, or they have become known. */

@@ -83,11 +83,11 @@ export function watchState(cache: WatchCache, request: WatchRequest, markEnd: bo
   return cache.open({ ...request, after: cache.revision, backlog: statePieces(versions, type, matches, end) })
 }
 
-function stateOf(objects: TypeCache, { type, scope, labels }: WatchRequest): readonly ObjectVersion[] {
+function stateOf(objects: TypeCache, { type, scope, labels }: WatchRequest): Iterable<ObjectVersion> {
   const span = spanOf(scope.namespace)
   const isShownAsStored = type.conversion?.remote === undefined
   const selected = labels !== undefined && isShownAsStored ? objects.select(span, labels) : undefined
-  return selected ?? objects.collect(span).values
+  return selected ?? objects.snapshot(span).values
 }
 
 /** Only what changes after `after`. */
@@ -116,7 +116,7 @@ function watchFromWindow(cache: WatchCache, request: WatchRequest, after: Revisi
 }
 
 export function* statePieces(
-  versions: readonly ObjectVersion[],
+  versions: Iterable<ObjectVersion>,
   type: ResourceType,
   matches: Matches | undefined,
   end: readonly WatchEvent[],

@@ -5,7 +5,7 @@
 import type { ResourceType } from '../kube/resource-type.ts'
 import { asStored, encodeStored, metadataEnd, parseStored, parseStoredMetadata } from '../kube/stored-form.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
-import { RecordView } from '../slabs/record-map.ts'
+import { RecordView } from '../slabs/read-epoch.ts'
 import { damageOf, noteMark } from '../storage/damaged-value.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
 import type { ParsedPool } from './parsed-pool.ts'
@@ -19,6 +19,8 @@ export interface StoredObject {
   readonly revision: Revision
   /** As `type` shows it: JSON without TypeMeta and without resourceVersion; always begins with `{"metadata":{`. */
   readonly bytes: Uint8Array
+  /** `object` costs no parsing. */
+  readonly isAtHand: boolean
   /** Parsed once, complete with apiVersion, kind and resourceVersion. Shared: never change it. */
   readonly object: KubeObject
   /** Of `object`, without parsing the rest where that is not at hand. */
@@ -127,6 +129,11 @@ export class ObjectVersion {
     return this.#record
   }
 
+  /** It is being stored by this process, which has the object. */
+  isAnnounced(type: ResourceType): boolean {
+    return this.#record instanceof OwnRecord && this.home?.pool.announced(this.#record.bytes, type) !== undefined
+  }
+
   /** What is wrong with what is stored; undefined: it is sound. */
   get damage(): string | undefined {
     return this.firstByte === noteMark ? damageOf(this.bytes) : undefined
@@ -216,6 +223,10 @@ export class TypedVersion implements StoredObject {
 
   get storedBytes(): Uint8Array {
     return this.version.bytes
+  }
+
+  get isAtHand(): boolean {
+    return this.#object !== undefined || this.version.isAnnounced(this.type)
   }
 
   get object(): KubeObject {

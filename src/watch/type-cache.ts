@@ -12,9 +12,11 @@ import { type Revision, StorageError } from '../storage/storage.ts'
 import { type ChangeWindow, type ObjectChange, TypeHistory } from './change-window.ts'
 import type { DamagedObjects } from './damaged-objects.ts'
 import { LabelIndexes, type Labelled, stepObjects } from './label-index.ts'
+import { MissingValues } from './missing-values.ts'
 import type { ContentIndex } from './namespace-content.ts'
 import type { ParsedPool } from './parsed-pool.ts'
 import { ObjectVersion, type VersionHome } from './stored-object.ts'
+import { type Noted, VersionSnapshot, type Versions } from './version-snapshot.ts'
 import type { WatchScope } from './watch-scope.ts'
 import { WatcherIndex } from './watcher-index.ts'
 
@@ -75,8 +77,8 @@ export interface CacheParts {
   readonly onFault: (error: unknown) => void
 }
 
-/** Fewer missing values are fetched one by one. */
-const fetchedAtOnce = 100
+/** Fewer versions are made at once. */
+const fewVersions = 256
 /** Of a stored object, where nothing is known of it. */
 const typicalBytes = 600
 
@@ -96,7 +98,7 @@ export class TypeCache implements VersionHome {
   readonly #openLabels: () => LabelIndexes
   /** Made for the first list that selects by labels. */
   #labels: LabelIndexes | undefined
-  readonly #fetchEntries: (span: KeySpan) => Iterable<FetchedEntry>
+  readonly #missing: MissingValues
   /** Present versions of which something is parsed. */
   readonly #parsed = new Map<Slot, ObjectVersion>()
   readonly #listeners = new Set<ChangeListener>()
@@ -117,7 +119,11 @@ export class TypeCache implements VersionHome {
     const { isClosed, onFault, indexedFrom } = parts
     const labelled = { size: () => this.size, steps: () => this.#labelledSteps(), isClosed, onFault }
     this.#openLabels = () => new LabelIndexes(labelled, indexedFrom)
-    this.#fetchEntries = (span) => parts.fetchSpan(storageName, span)
+    this.#missing = new MissingValues(
+      this.#records,
+      (span) => parts.fetchSpan(storageName, span),
+      (key, bytes) => this.#fetched(key, bytes),
+    )
     this.history = new TypeHistory(since)
     this.watchers = new WatcherIndex()
     this.#window = parts.window
@@ -173,6 +179,27 @@ export class TypeCache implements VersionHome {
     return { values, more }
   }
 
+  /** As `collect`, for readers that take what may be many one after the other. */
+  snapshot(
+    span: KeySpan,
+    limit: number = Number.POSITIVE_INFINITY,
+  ): { readonly values: Versions; readonly more: boolean } {
+    const { slots, more } = this.#records.slots(span.start, span.end, limit)
+    const revisions = new Float64Array(slots.length)
+    for (let i = 0; i < slots.length; i++) revisions[i] = this.#records.revisionOf(slots[i] as Slot)
+    const { epoch } = this.#records
+    const make = (slot: Slot, revision: Revision): ObjectVersion => {
+      const parsed = this.#parsed.get(slot)
+      return parsed?.revision === revision
+        ? parsed
+        : new ObjectVersion(this.#records.viewAt(slot, revision, epoch), this)
+    }
+    const comesTo = (noted: Noted, from: number, to: number): void => this.#missing.fetchSome(noted, from, to)
+    const values = new VersionSnapshot({ slots, revisions }, { make, comesTo })
+    // Few are made at once: nothing is gained by noting which they were.
+    return { values: slots.length > fewVersions ? values : [...values], more }
+  }
+
   /**
    * In key order, what of a span may match a selector, where that is known without looking at all of it. undefined =
    * use `collect`.
@@ -199,7 +226,7 @@ export class TypeCache implements VersionHome {
   *glances(step: number): Generator<readonly ObjectVersion[]> {
     for (let start = ''; ; ) {
       const { slots, more } = this.#records.slots(start, pastAllKeys, step)
-      const missing = this.#missingOf(slots)
+      const missing = this.#missing.glance(slots)
       const seen = Array.from(slots, (slot) => this.#glanceAt(slot, missing))
       start = `${seen.at(-1)?.key ?? ''}\0`
       if (seen.length > 0) yield seen.filter((version) => version.firstByte !== noteMark)
@@ -228,7 +255,7 @@ export class TypeCache implements VersionHome {
    * was told of it before stands: it can't be used, but it was not deleted.
    */
   subscribe(listener: ChangeListener): () => void {
-    this.#fetchAll()
+    this.#missing.fetchAll(spanOf(''))
     for (const slot of this.#records.slots('', pastAllKeys, Number.POSITIVE_INFINITY).slots) {
       const version = this.#versionAt(slot)
       if (version.firstByte !== noteMark) listener(version, undefined, version.revision)
@@ -254,15 +281,6 @@ export class TypeCache implements VersionHome {
   loadKeys(packed: PackedKeys, part: PackedPart): void {
     this.#records.addPacked(packed, part)
     this.#content.addPacked(this.storageName, packed, part)
-  }
-
-  /** What is missing is read in one go where that is much: one by one costs several times as much. */
-  #fetchAll(): void {
-    const { size, unfetched } = this.#records
-    if (unfetched < fetchedAtOnce || unfetched < size / 2) return
-    for (const { key, revision, value } of this.#fetchEntries(spanOf(''))) {
-      if (this.#records.fill(key, revision, value)) this.#fetched(key, value)
-    }
   }
 
   #fetched(key: string, bytes: Uint8Array): void {
@@ -368,18 +386,6 @@ export class TypeCache implements VersionHome {
     const bytes = fetched?.get(revision)
     if (bytes?.[0] === noteMark) this.#noteDamage(this.#records.keyOf(slot), bytes)
     return ObjectVersion.of(this.#records.keyOf(slot), revision, bytes ?? this.#records.glance(slot), this)
-  }
-
-  /** Values that are not here, of records that follow each other: read in one go where they are many. */
-  #missingOf(slots: Uint32Array): ReadonlyMap<Revision, Uint8Array> | undefined {
-    const first = slots[0]
-    const last = slots[slots.length - 1]
-    if (first === undefined || last === undefined) return undefined
-    let missing = 0
-    for (const slot of slots) if (!this.#records.hasValue(slot)) missing++
-    if (missing < slots.length / 2) return undefined
-    const span = { start: this.#records.keyOf(first), end: `${this.#records.keyOf(last)}\0` }
-    return new Map(Array.from(this.#fetchEntries(span), ({ revision, value }) => [revision, value]))
   }
 
   #noteDamage(key: string, bytes: Uint8Array): void {

@@ -27,9 +27,9 @@ export interface ViewRequest extends WatchRequest {
 }
 
 /** All of `objects` that is in view now, in key order. */
-export function inView(objects: TypeCache, view: NameView): readonly ObjectVersion[] {
+export function inView(objects: TypeCache, view: NameView): Iterable<ObjectVersion> {
   const names = view.names()
-  if (names === undefined) return objects.collect(spanOf('')).values
+  if (names === undefined) return objects.snapshot(spanOf('')).values
   // Names are ASCII, so UTF-16 order is key order.
   return [...names].sort().flatMap((name) => objects.find('', name) ?? [])
 }

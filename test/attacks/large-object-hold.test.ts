@@ -166,6 +166,20 @@ const cases: readonly Case[] = [
     turns: 400,
   },
   {
+    name: 'a review with many requirements',
+    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    object: {
+      spec: {
+        resourceAttributes: {
+          verb: 'list',
+          resource: 'pods',
+          labelSelector: { requirements: many(5_000, (i) => ({ key: `k${i}`, operator: 'Unknown' })) },
+        },
+      },
+    },
+    turns: 20,
+  },
+  {
     name: 'a template with a large object',
     path: '/apis/policy/v1alpha1/namespacetemplates',
     object: {

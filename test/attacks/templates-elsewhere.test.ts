@@ -55,6 +55,7 @@ beforeAll(async () => {
     listen: { host: '127.0.0.1', port: 0 },
     namespace: 'borough-system',
     reachedAt: 'listen',
+    admission: 'webhooks',
   })
   await grant(
     'mallory',

@@ -5,6 +5,7 @@ import type { NamespaceTemplate } from '../../src/apis/templates/types.ts'
 import {
   axeFaults,
   type ConsoleWorld,
+  cutOff,
   noBrowser,
   startBrowser,
   startConsoleWorld,
@@ -212,7 +213,7 @@ describe.skipIf(noBrowser !== undefined)(
         await page.goto(at(path))
         await page.locator('.panel, .grid').first().waitFor()
         expect(await axeFaults(page)).toEqual([])
-        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+        expect(await cutOff(page)).toEqual([])
       },
     )
   },

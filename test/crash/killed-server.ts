@@ -97,7 +97,7 @@ export class KilledServer {
 
   async #start(): Promise<Serving> {
     const listen = `127.0.0.1:${await freePort()}`
-    const flags = ['--log-level', 'error', '--output', 'json', '--history-minutes', '1']
+    const flags = ['--log-level', 'error', '--output', 'json', '--history-age', '1m']
     const args = ['up', '--data-dir', this.#dataDir, '--listen', listen, ...flags]
     const { child, ready } = await startServing<{ kubeconfig: string }>(args)
     const kubeconfig = await readFile(ready.kubeconfig, 'utf8')

@@ -2,7 +2,7 @@
  * What is varied: one valid object of every kind that is served and can be created, ours and a custom one among
  * them, and where it is sent.
  */
-import { defaultAdmissionSettings } from '../../src/app/admission-settings.ts'
+import { defaultAdmissionSettings } from '../../src/apis/controlplane/admission-settings.ts'
 import { defaultConfig } from '../../src/app/config.ts'
 import { featuresOf } from '../../src/app/features.ts'
 import { type Catalog, loadCatalog } from '../../src/catalog/catalog.ts'

@@ -120,7 +120,7 @@ function lifeOn(start: () => Promise<Cluster>): void {
   beforeAll(async () => {
     cluster = await start()
     writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 })
-    client = (await openRemote({ kubeconfigPath: kubeconfig, userAgent: 'test' })).client
+    client = openRemote({ kubeconfigPath: kubeconfig, userAgent: 'test' }).client
   }, 120_000)
   afterAll(() => cluster?.[Symbol.asyncDispose]())
 

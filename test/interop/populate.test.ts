@@ -13,6 +13,8 @@ import { PopulateProcess } from './populate-process.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const plain = ['--no-population', '--feature-gates', 'NamespaceInitializers=false']
+/** What policies decide instead is tested in test/population/policies.test.ts. */
+const byWebhooks = ['--admission', 'webhooks']
 const account = 'borough-system/namespace-template-controller'
 
 /** Holds its namespaces up: nobody serves the kind. */
@@ -92,7 +94,7 @@ describeEachKubectl((kubectl) => {
       credential: { token: made.stdout.trim() },
     })
     kubeconfig = await admin.write('populate.kubeconfig', text)
-    populate = await PopulateProcess.start(kubeconfig)
+    populate = await PopulateProcess.start(kubeconfig, byWebhooks)
     const webhooks = ['get', 'mutatingwebhookconfigurations,validatingwebhookconfigurations', '-o', 'name']
     expect(await succeeds(admin.run(webhooks))).toMatch(
       /^mutating[\w.]+\/borough-population\nvalidating[\w.]+\/borough-population\n$/,
@@ -215,7 +217,7 @@ describeEachKubectl((kubectl) => {
   }, 120_000)
 
   test('a second one takes over when the first stops', async () => {
-    const second = await PopulateProcess.start(kubeconfig)
+    const second = await PopulateProcess.start(kubeconfig, byWebhooks)
     expect(await populate.end('SIGTERM')).toEqual({ code: 0, signal: null })
     populate = second
     await succeeds(admin.run(['-n', 'team-a', 'delete', 'cm', 'motd']))

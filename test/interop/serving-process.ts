@@ -18,8 +18,9 @@ export interface Exit {
 export async function startServing<Ready>(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  program: string = main,
 ): Promise<{ child: ChildProcess; ready: Ready }> {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   })

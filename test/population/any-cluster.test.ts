@@ -11,9 +11,10 @@ import { silentLog } from '../../src/base/log.ts'
 import type { Client } from '../../src/client/client.ts'
 import { leases } from '../../src/controller/lease.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
-import { serviceManifest } from '../../src/populate/manifests.ts'
+import { namespaceManifest, serviceManifest } from '../../src/populate/manifests.ts'
 import { type Populate, startPopulate } from '../../src/populate/populate.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { freePort } from '../support/free-port.ts'
 import { notSubdomain } from '../support/name-faults.ts'
 import { failure } from '../support/refusal.ts'
 import { isThere, waitFor } from '../support/wait-for.ts'
@@ -28,10 +29,7 @@ import {
 } from './population-world.ts'
 
 const plain = { population: false, featureGates: { NamespaceInitializers: false } } as const
-const start = (
-  client: Client,
-  reachedAt: Parameters<typeof startPopulate>[0]['reachedAt'] = 'listen',
-): Promise<Populate> =>
+const start = (client: Client, options: Partial<Parameters<typeof startPopulate>[0]> = {}): Promise<Populate> =>
   startPopulate({
     client,
     clock: systemClock,
@@ -39,7 +37,9 @@ const start = (
     log: silentLog,
     listen: { host: '127.0.0.1', port: 0 },
     namespace: 'borough-system',
-    reachedAt,
+    reachedAt: 'listen',
+    admission: 'webhooks',
+    ...options,
   })
 
 test('a Borough that populates by itself is left alone', async () => {
@@ -63,7 +63,8 @@ test.each([
 
 test('in a pod it is reached by its Service, under the name in its certificate', async () => {
   await using plane = await startControlPlane(plain)
-  await using populate = await start(plane.client, 'service')
+  const port = await freePort()
+  await plane.client.create(namespaceResource, namespaceManifest('borough-system'))
   const services = { group: '', version: 'v1', resource: 'services' }
   await plane.client.create(services, serviceManifest('borough-system'))
   const endpointSlices = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' }
@@ -75,8 +76,9 @@ test('in a pod it is reached by its Service, under the name in its certificate',
     },
     addressType: 'IPv4',
     endpoints: [{ addresses: ['127.0.0.1'] }],
-    ports: [{ name: 'webhooks', port: Number(new URL(populate.url).port), protocol: 'TCP' }],
+    ports: [{ name: 'webhooks', port, protocol: 'TCP' }],
   })
+  await using _populate = await start(plane.client, { listen: { host: '127.0.0.1', port }, reachedAt: 'service' })
   const { metadata } = await plane.client.create(namespaceResource, { metadata: { name: 'team-a' } })
   expect(metadata.annotations).toMatchObject({ 'authorization.k8s.io/creator': 'kubernetes-admin' })
 })
@@ -299,7 +301,7 @@ describe('on a cluster without templates', () => {
   test('one of two leads; when it stops, the other does, and the work goes on', async () => {
     const leader = (object: KubeObject | undefined): boolean => isThere(object)
     await waitFor(plane.client, leases, { namespace: 'borough-system', name: 'borough-population' }, leader)
-    const second = await start(plane.client, { url: first.url })
+    const second = await start(plane.client, { reachedAt: { url: first.url } })
     expect([first.leading, second.leading]).toEqual([true, false])
     const metadata = { name: 'all' }
     const spec = { namespaces: { nameSelector: { include: ['team-*'] } }, templates: [configMap('motd')] }

@@ -10,7 +10,7 @@ import { templateDefinition } from '../../src/populate/definition.ts'
 import { startControlPlane } from '../../src/testing/index.ts'
 import { causeOf, faultsOf, invalidObject, refusal } from '../support/refusal.ts'
 import { isGone, isThere, waitFor } from '../support/wait-for.ts'
-import { type Cluster, elsewhere, onBorough } from './enforcement/clusters.ts'
+import { type Cluster, elsewhereByWebhooks, onBorough } from './enforcement/clusters.ts'
 import { conditionOf, configMap, configMapResource, namespaceResource, templateResource } from './population-world.ts'
 
 const ofTemplates = { apiVersion: 'policy.borough.dev/v1alpha1', kind: 'NamespaceTemplate' }
@@ -28,7 +28,7 @@ const amounts: JsonObject = {
 
 const clusters = [
   { where: 'on Borough', start: onBorough },
-  { where: 'through borough populate', start: elsewhere },
+  { where: 'through borough populate', start: elsewhereByWebhooks },
 ]
 
 describe.each(clusters)('$where', ({ start }) => {
@@ -295,6 +295,7 @@ test('a template that was stored before keeps what was text, until its spec is e
     listen: { host: '127.0.0.1', port: 0 },
     namespace: 'borough-system',
     reachedAt: 'listen',
+    admission: 'webhooks',
   })
   await plane.client.create(namespaceResource, { metadata: { name: 'team' } })
   const made = await waitFor(plane.client, configMapResource, { namespace: 'team', name: 'about' }, isThere)

@@ -2,6 +2,7 @@
 import type { Client } from '../../src/client/client.ts'
 import { findStatusError, isAlreadyExists, isNotFound } from '../../src/kube/status-error.ts'
 import type { KubeList, KubeObject } from '../../src/kube/types.ts'
+import type { Direction } from '../support/tcp-proxy.ts'
 import { etcdCall, linkedReplica, type ReplicaCluster } from './cluster.ts'
 
 export interface Fault {
@@ -113,6 +114,48 @@ export const slowLink = (ms: number, meanwhile: Fault): Fault => ({
     for (const link of cluster.links) link.mend()
   },
 })
+
+/** A partition of one direction: what is asked arrives and is done, and no answer comes; or nothing arrives. */
+export const oneWay = (direction: Direction, ms: number): Fault => ({
+  name: `${direction} between replica ${linkedReplica} and etcd lost for ${ms / 1000} s`,
+  async run({ links }) {
+    for (const link of links) link.silence(direction)
+    await pause(ms)
+    for (const link of links) link.mend()
+  },
+})
+
+/** A member is lost with its data: it is taken out, and another one takes its place and name. */
+export const replaceMember: Fault = {
+  name: 'the loss of a member of etcd with its data, and its replacement by a new one',
+  async run(cluster) {
+    const leader = await cluster.etcdLeader()
+    const lost = cluster.members[(leader + 1) % 3]
+    const { endpoint = '' } = cluster.members[leader] ?? {}
+    if (lost === undefined) throw new Error('no member')
+    await lost.stop('SIGKILL')
+    const { members } = (await etcdCall(endpoint, 'cluster/member/list')) as {
+      members: readonly { readonly ID: string; readonly name?: string }[]
+    }
+    const id = members.find(({ name }) => name === lost.name)?.ID
+    await reconfigure(endpoint, 'cluster/member/remove', { ID: id })
+    await reconfigure(endpoint, 'cluster/member/add', { peerURLs: [lost.peer] })
+    await lost.startAnew()
+  },
+}
+
+/** A cluster that has been whole for less than a few seconds refuses it. */
+async function reconfigure(endpoint: string, path: string, body: object): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await etcdCall(endpoint, path, body)
+      return
+    } catch (error) {
+      if (tries === 100) throw error
+      await pause(200)
+    }
+  }
+}
 
 /**
  * Fills etcd to its quota, and frees it as operations.md says, while a long list is read page by page at every replica.

@@ -7,8 +7,8 @@
  * with faults in random order for so long; BOROUGH_SEED repeats an order.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { controllersLease } from '../../src/app/config.ts'
 import type { Client } from '../../src/client/client.ts'
+import { controllersLease } from '../../src/controller/lease.ts'
 import { etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { linkedReplica, ReplicaCluster } from './cluster.ts'
 import { EtcdTruth } from './etcd-truth.ts'
@@ -19,12 +19,14 @@ import {
   killEtcdLeader,
   killMajority,
   killReplica,
+  oneWay,
   pause,
   pauseEtcdLeader,
   pauseFollower,
   pauseReplica,
   populated,
   recovered,
+  replaceMember,
   restartReplica,
   slowFollower,
   slowLink,
@@ -174,6 +176,10 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
     await befall(slowLink(1000, last === linkedReplica ? killReplica(at) : killReplica(last)))
     if (last === linkedReplica) await befall(killReplica(last))
 
+    await befall(oneWay('answers', 3000))
+    await befall(oneWay('questions', 3000))
+    await befall(replaceMember)
+
     const faults = [
       ...[0, 1, 2].map(killReplica),
       ...[0, 1, 2].map(restartReplica),
@@ -185,6 +191,9 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
       pauseFollower(6000),
       slowFollower(6000, pauseFollower(0)),
       slowLink(6000, killEtcdLeader),
+      oneWay('answers', 6000),
+      oneWay('questions', 20_000),
+      replaceMember,
     ]
     const until = performance.now() + longMinutes * 60_000
     while (performance.now() < until) {

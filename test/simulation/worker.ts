@@ -3,6 +3,8 @@
  * simulation replaces is replaced for the whole process, so nothing else runs in it.
  *
  *   node test/simulation/worker.ts <first> <count>
+ *   node test/simulation/worker.ts 0 30 --only disk --first-failure
+ *   node test/simulation/worker.ts --seeds 2,65
  *   node test/simulation/worker.ts --seed 42 --without 0,3 --trace /tmp/trace
  */
 import { writeFileSync } from 'node:fs'
@@ -11,14 +13,32 @@ import { install } from './runtime/simulated-process.ts'
 import type { Outcome, SeedOptions } from './seed.ts'
 
 install()
-const { openWorlds } = await import('./worlds/worlds.ts')
+const { openWorlds, worldOf } = await import('./worlds/worlds.ts')
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string' }, without: { type: 'string' }, trace: { type: 'string' } },
+  options: {
+    seed: { type: 'string' },
+    seeds: { type: 'string' },
+    without: { type: 'string' },
+    trace: { type: 'string' },
+    /** A world. */
+    only: { type: 'string' },
+    'first-failure': { type: 'boolean', default: false },
+  },
 })
 
-const run = await openWorlds()
+const play = await openWorlds()
+
+/** A promise that no code of the server looks after would end its process. */
+async function run(options: SeedOptions): Promise<Outcome> {
+  const unhandled: string[] = []
+  const listen = (error: unknown): void => void unhandled.push(`unhandled: ${String(error)}`)
+  process.on('unhandledRejection', listen)
+  const outcome = await play(options)
+  process.off('unhandledRejection', listen)
+  return { ...outcome, problems: [...unhandled, ...outcome.problems] }
+}
 
 function print({ trace, ...outcome }: Outcome): void {
   process.stdout.write(`${JSON.stringify(outcome)}\n`)
@@ -39,11 +59,16 @@ async function shrink(failed: Outcome): Promise<Outcome> {
   return fewest
 }
 
-if (values.seed === undefined) {
+if (values.seeds !== undefined) {
+  for (const seed of values.seeds.split(',').map(Number)) print(await run({ seed }))
+} else if (values.seed === undefined) {
   const [first = 0, count = 1] = positionals.map(Number)
   for (let seed = first; seed < first + count; seed++) {
+    if (values.only !== undefined && worldOf(seed) !== values.only) continue
     const outcome = await run({ seed })
-    print(outcome.problems.length > 0 ? await shrink(outcome) : outcome)
+    const failed = outcome.problems.length > 0
+    print(failed && !values['first-failure'] ? await shrink(outcome) : outcome)
+    if (failed && values['first-failure']) break
   }
 } else {
   const without = (values.without ?? '')

@@ -82,3 +82,10 @@ export async function axeFaults(page: Page): Promise<readonly string[]> {
   )
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
 }
+
+/** Parts of the page that are wider than their place, so that something of them can't be seen. */
+export const cutOff = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<string[]>(
+    `[document.documentElement, ...document.querySelectorAll('.scroll, .panel, .columns, .view-head')]
+      .filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.tagName + '.' + e.className)`,
+  )

@@ -1,7 +1,8 @@
 /** The default policy as a server with all features has it. */
+
+import { defaultAdmissionSettings } from '../../src/apis/controlplane/admission-settings.ts'
 import type { DefaultPolicy } from '../../src/apis/rbac/bootstrap.ts'
 import { defaultClusterPolicy } from '../../src/apis/rbac/bootstrap.ts'
-import { defaultAdmissionSettings } from '../../src/app/admission-settings.ts'
 import { defaultConfig } from '../../src/app/config.ts'
 import { controllerRulesOf, featuresOf } from '../../src/app/features.ts'
 import type { Feature } from '../../src/feature/feature.ts'

@@ -38,7 +38,7 @@ export interface EtcdServerOptions {
 export class EtcdServer implements AsyncDisposable {
   readonly endpoint: string
   readonly #folder: string
-  readonly #flags: readonly string[]
+  #flags: readonly string[]
   readonly #program: string
   #process: ChildProcess | undefined
 
@@ -124,6 +124,22 @@ export class EtcdServer implements AsyncDisposable {
 
   resume(): void {
     this.#process?.kill('SIGCONT')
+  }
+
+  /** Where the other members reach it. */
+  get peer(): string {
+    return this.#flags.find((flag) => flag.startsWith('--initial-advertise-peer-urls='))?.split('=')[1] ?? ''
+  }
+
+  get name(): string {
+    return this.#flags.find((flag) => flag.startsWith('--name='))?.split('=')[1] ?? ''
+  }
+
+  /** Of a member that is stopped, and was taken out of its cluster and added anew: it has no data. */
+  async startAnew(): Promise<void> {
+    await rm(join(this.#folder, 'data'), { recursive: true, force: true })
+    this.#flags = [...this.#flags, '--initial-cluster-state=existing']
+    await this.start()
   }
 
   /** Ends the process and keeps the data. */

@@ -11,9 +11,13 @@ export interface Slowness {
   readonly bytesPerSecond: number
 }
 
+export type Direction = 'questions' | 'answers'
+
 /** What all connections of a proxy go by. */
 interface Line {
   open: boolean
+  /** What is sent this way never arrives, and the sender is not told. */
+  silent: Direction | undefined
   slowness: Slowness | undefined
 }
 
@@ -32,16 +36,16 @@ export class TcpProxy implements AsyncDisposable {
 
   static async start(targetPort: number): Promise<TcpProxy> {
     const sockets = new Set<Socket>()
-    const line: Line = { open: true, slowness: undefined }
+    const line: Line = { open: true, silent: undefined, slowness: undefined }
     const server = createServer((near) => {
       if (!line.open) {
         near.destroy()
         return
       }
       const far = connect(targetPort, '127.0.0.1')
-      for (const [from, to] of [
-        [near, far],
-        [far, near],
+      for (const [from, to, direction] of [
+        [near, far, 'questions'],
+        [far, near, 'answers'],
       ] as const) {
         sockets.add(from)
         from.on('error', () => to.destroy())
@@ -49,7 +53,7 @@ export class TcpProxy implements AsyncDisposable {
           sockets.delete(from)
           to.destroy()
         })
-        passOn(from, to, line)
+        passOn(from, to, line, direction)
       }
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -64,8 +68,15 @@ export class TcpProxy implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy()
   }
 
+  /** A partition of one direction. Connections through which something was lost do not outlive `mend`. */
+  silence(direction: Direction): void {
+    this.#line.silent = direction
+  }
+
   mend(): void {
     this.#line.open = true
+    if (this.#line.silent !== undefined) for (const socket of this.#sockets) socket.destroy()
+    this.#line.silent = undefined
     this.#line.slowness = undefined
   }
 
@@ -81,12 +92,13 @@ export class TcpProxy implements AsyncDisposable {
 }
 
 /** One piece at a time: the next is read when this one has been handed on. */
-function passOn(from: Socket, to: Socket, line: Line): void {
+function passOn(from: Socket, to: Socket, line: Line, direction: Direction): void {
   const write = (piece: Buffer): void => {
     if (to.write(piece)) from.resume()
     else to.once('drain', () => from.resume())
   }
   from.on('data', (piece: Buffer) => {
+    if (line.silent === direction) return
     from.pause()
     if (!line.slowness) return write(piece)
     const { delayMs, bytesPerSecond } = line.slowness

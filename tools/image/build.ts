@@ -105,7 +105,8 @@ async function build(): Promise<void> {
     `borough:${version}`,
   )
   const archive = join(out, `borough-${version}.tar`)
-  execFileSync('tar', ['-cf', archive, '-C', join(out, 'oci'), 'oci-layout', 'index.json', 'blobs'])
+  const same = ['--sort=name', `--mtime=@${epochSeconds}`, '--owner=0', '--group=0', '--numeric-owner']
+  execFileSync('tar', ['-cf', archive, ...same, '-C', join(out, 'oci'), 'oci-layout', 'index.json', 'blobs'])
   const bytes = layers.reduce((sum, { descriptor }) => sum + descriptor.size, 0)
   process.stdout.write(`${(bytes / 1024 / 1024).toFixed(1).padStart(6)} MiB  ${archive}\n${digest}\n`)
 }

@@ -23,7 +23,7 @@ function byName(a: ResourceType, b: ResourceType): number {
 }
 
 export interface ContentIndex extends NamespaceContent {
-  /** Takes note of a namespace that existed at the start: true = it is being deleted. Changes are noted by themselves. */
+  /** Takes note of a namespace that existed at the start; true = it is being deleted. Of changes it knows by itself. */
   see(namespace: StoredObject<Namespace>): boolean
 }
 

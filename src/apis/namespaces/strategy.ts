@@ -17,6 +17,7 @@ import {
   type NamespaceCondition,
   nameLabel,
   phaseOf,
+  selectablePhase,
 } from './types.ts'
 
 export interface NamespaceStrategyOptions {
@@ -39,7 +40,7 @@ export interface Deadline {
 export function namespaceStrategy(options: NamespaceStrategyOptions): Strategy {
   return {
     storageWordedPreconditions: true,
-    selectableFields: { 'status.phase': (o) => phaseOf(o) },
+    selectableFields: { 'status.phase': selectablePhase() },
 
     prepare(given: Unvalidated<Namespace>, old: Namespace | undefined, context) {
       const next = options.settleExpiry?.(given, old) ?? given

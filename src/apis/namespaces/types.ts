@@ -43,9 +43,15 @@ export const initialNamespaces = ['default', 'kube-system', 'kube-public', 'kube
 /** Ours: DELETE answers 403 while it is "true". */
 export const deletionProtectionAnnotation = 'borough.dev/deletion-protection'
 
+const activePhase: NamespacePhase = 'Active'
+
 export function phaseOf(namespace: Namespace): NamespacePhase {
-  return namespace.status?.phase ?? 'Active'
+  return namespace.status?.phase ?? activePhase
 }
+
+/** For selection: see `SelectableField`. */
+export const selectablePhase = (): { (namespace: Namespace): string; readonly absent: string } =>
+  Object.assign((namespace: Namespace) => phaseOf(namespace), { absent: activePhase })
 
 /** Initializers are still to act. */
 export function isInitializing(namespace: Namespace): boolean {

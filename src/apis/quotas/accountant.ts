@@ -70,7 +70,7 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
       if (updated) writes.push({ key: seen.key, value: encodeStored(updated), expect: seen.expect, object: updated })
     }
     const limited = deps.limited()
-    if (limited.length > 0) requireCover(limited, change, usages ?? usagesOf(change), present)
+    if (limited.length > 0 && mustFit(change)) requireCover(limited, change, usages ?? usagesOf(change), present)
     return writes
   }
 

@@ -21,12 +21,11 @@ const everything = { hard: { has: () => true } }
 /** @throws StatusError for a change that uses what no quota of the namespace covers */
 export function requireCover(
   limited: readonly LimitedResource[],
-  { type, name, subresource, before, after }: ContentChange,
+  { type, name, before, after }: ContentChange,
   usages: Usages,
   quotas: readonly ResourceQuota[],
 ): void {
-  // A status tells what is: it is charged, and never refused.
-  if (after === undefined || subresource === 'status') return
+  if (after === undefined) return
   const ledgers = quotas.map((quota) => Ledger.of(quota))
   const covering = ledgers.filter(({ scopes }) => inScopes(scopes, type, after))
   const isMoved = before !== undefined && !covering.every(({ scopes }) => inScopes(scopes, type, before))

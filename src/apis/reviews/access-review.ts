@@ -3,7 +3,10 @@
  * SelfSubjectRulesReview. Whether what is asked about exists plays no part.
  * @see k8s.io/kubernetes/pkg/{registry,apis}/authorization v1.36
  */
+
 import type { AskElsewhere, Authorizer, AuthzAttributes } from '../../authz/authz.ts'
+import { runInSlices } from '../../base/resumable.ts'
+import type { Slice } from '../../base/turns.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { badRequest, invalid } from '../../kube/status-error.ts'
 import type { KubeObject, ObjectMeta } from '../../kube/types.ts'
@@ -20,9 +23,9 @@ export interface AccessReviews {
 
 /** `askElsewhere`: of what `authorizer` does not allow. */
 export function accessReviews(authorizer: Authorizer, askElsewhere?: AskElsewhere): AccessReviews {
-  const answered = async (question: KubeObject, user: UserInfo): Promise<KubeObject> => {
+  const answered = async (question: KubeObject, user: UserInfo, slice: Slice | undefined): Promise<KubeObject> => {
     const spec = specOf(question)
-    const { faults, ...selectors } = readSelectors(spec.resourceAttributes ?? {})
+    const { faults, ...selectors } = await runInSlices(readSelectors(spec.resourceAttributes ?? {}), slice)
     const asked = attributesOf(spec, user)
     const attributes = asked.path === undefined ? { ...asked, ...selectors } : asked
     const own = authorizer.authorize(attributes)
@@ -39,18 +42,18 @@ export function accessReviews(authorizer: Authorizer, askElsewhere?: AskElsewher
     }
   }
   return {
-    async subject(question) {
+    async subject(question, { slice }) {
       const spec = specOf(question)
       refuse([
         ...specErrors(spec),
         ...subjectErrors(spec),
-        ...selectorErrors(spec.resourceAttributes ?? {}),
+        ...(await runInSlices(selectorErrors(spec.resourceAttributes ?? {}), slice)),
         ...metadataErrors(question.metadata, 'must be empty'),
       ])
-      return answered(question, subjectOf(spec))
+      return answered(question, subjectOf(spec), slice)
     },
 
-    async local(given, { namespace }) {
+    async local(given, { namespace, slice }) {
       // As for any namespaced object, an empty namespace is the one of the URL.
       const question = given.metadata.namespace ? given : { ...given, metadata: { ...given.metadata, namespace } }
       const spec = specOf(question)
@@ -58,22 +61,22 @@ export function accessReviews(authorizer: Authorizer, askElsewhere?: AskElsewher
       refuse([
         ...specErrors(spec),
         ...subjectErrors(spec),
-        ...selectorErrors(spec.resourceAttributes ?? {}),
+        ...(await runInSlices(selectorErrors(spec.resourceAttributes ?? {}), slice)),
         ...metadataErrors(metadata, 'must be empty except for namespace'),
         ...localErrors(spec, home ?? ''),
       ])
       if (home !== namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`)
-      return answered(question, subjectOf(spec))
+      return answered(question, subjectOf(spec), slice)
     },
 
-    async self(question, { user }) {
+    async self(question, { user, slice }) {
       const spec = specOf(question)
       refuse([
         ...specErrors(spec),
-        ...selectorErrors(spec.resourceAttributes ?? {}),
+        ...(await runInSlices(selectorErrors(spec.resourceAttributes ?? {}), slice)),
         ...metadataErrors(question.metadata, 'must be empty'),
       ])
-      return answered(question, user)
+      return answered(question, user, slice)
     },
 
     async selfRules(question, { user }) {

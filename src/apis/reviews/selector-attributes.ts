@@ -5,6 +5,7 @@
  * @see k8s.io/kubernetes/pkg/{apis/authorization/validation,registry/authorization/util} v1.36
  */
 import { append } from '../../base/append.ts'
+import { inBatches, type Resumable } from '../../base/resumable.ts'
 import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { type FieldSelector, type FieldTerm, parseFieldSelector } from '../../kube/field-selector.ts'
 import {
@@ -25,19 +26,25 @@ export interface ReadSelectors {
 
 const path = 'spec.resourceAttributes'
 
+/** Judged between two pauses. */
+const requirementsAtOnce = 200
+
 /** Unknown operators are allowed: newer clients may send them. */
-export function selectorErrors({ fieldSelector, labelSelector }: ResourceAttributesSpec): FieldError[] {
+export function* selectorErrors({
+  fieldSelector,
+  labelSelector,
+}: ResourceAttributesSpec): Resumable<readonly FieldError[]> {
   return [
-    ...errorsOf(fieldSelector, `${path}.fieldSelector`, fieldRequirementErrors),
-    ...errorsOf(labelSelector, `${path}.labelSelector`, labelRequirementErrors),
+    ...(yield* errorsOf(fieldSelector, `${path}.fieldSelector`, fieldRequirementErrors)),
+    ...(yield* errorsOf(labelSelector, `${path}.labelSelector`, labelRequirementErrors)),
   ]
 }
 
-function errorsOf(
+function* errorsOf(
   selector: SelectorAttributesSpec | undefined | null,
   field: string,
   requirementErrors: (requirement: SelectorRequirementSpec, field: string) => FieldError[],
-): FieldError[] {
+): Resumable<readonly FieldError[]> {
   if (!selector) return []
   const { rawSelector = '', requirements = [] } = selector
   const errors: FieldError[] = []
@@ -48,7 +55,10 @@ function errorsOf(
     const why = `when ${field} is specified, requirements or rawSelector is required`
     errors.push(fieldRequired(`${field}.requirements`, why))
   }
-  return [...errors, ...requirements.flatMap((r, i) => requirementErrors(r, `${field}.requirements[${i}]`))]
+  yield* inBatches(requirements, requirementsAtOnce, (requirement, i) =>
+    append(errors, requirementErrors(requirement, `${field}.requirements[${i}]`)),
+  )
+  return errors
 }
 
 function fieldRequirementErrors(
@@ -74,9 +84,9 @@ function labelRequirementErrors(
     .filter((e) => e.field !== `${at}.operator`)
 }
 
-export function readSelectors({ fieldSelector, labelSelector }: ResourceAttributesSpec): ReadSelectors {
-  const fields = read(fieldSelector, parseFieldSelector, (r) => [fieldTermOf(r)])
-  const labels = read(labelSelector, parseLabelSelector, ({ key = '', operator = '', values = [] }) =>
+export function* readSelectors({ fieldSelector, labelSelector }: ResourceAttributesSpec): Resumable<ReadSelectors> {
+  const fields = yield* read(fieldSelector, parseFieldSelector, (r) => [fieldTermOf(r)])
+  const labels = yield* read(labelSelector, parseLabelSelector, ({ key = '', operator = '', values = [] }) =>
     labelSelectorOf({ matchExpressions: [{ key, operator, values }] }),
   )
   return {
@@ -91,28 +101,28 @@ interface Read<T> {
   readonly complete: boolean
 }
 
-function read<T>(
+function* read<T>(
   selector: SelectorAttributesSpec | undefined | null,
   parse: (text: string) => readonly T[],
   termsOf: (requirement: SelectorRequirementSpec) => readonly T[],
-): Read<T> {
+): Resumable<Read<T>> {
   const { rawSelector = '', requirements = [] } = selector ?? {}
-  if (requirements.length === 0) return together([() => parse(rawSelector)])
-  return together(requirements.map((r) => () => termsOf(r)))
+  if (requirements.length === 0) return yield* together([() => parse(rawSelector)])
+  return yield* together(requirements.map((r) => () => termsOf(r)))
 }
 
 /** What can be read of all parts. */
-function together<T>(parts: readonly (() => readonly T[])[]): Read<T> {
+function* together<T>(parts: readonly (() => readonly T[])[]): Resumable<Read<T>> {
   const terms: T[] = []
   let complete = true
-  for (const part of parts) {
+  yield* inBatches(parts, requirementsAtOnce, (part) => {
     try {
       append(terms, part())
     } catch (error) {
       if (!(error instanceof StatusError)) throw error
       complete = false
     }
-  }
+  })
   return { terms, complete }
 }
 

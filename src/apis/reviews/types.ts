@@ -1,6 +1,7 @@
 /**
  * Kinds that are questions: created, answered, never stored. `authorization.k8s.io/v1` and `authentication.k8s.io/v1`.
  */
+import type { Slice } from '../../base/turns.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 
@@ -14,6 +15,8 @@ export interface ReviewContext {
   readonly namespace: string
   /** Of the object whose sub-resource it is (`serviceaccounts/x/token`); else ''. */
   readonly name: string
+  /** Where the question is large: what takes long to judge it asks for pauses. */
+  readonly slice?: Slice | undefined
   warn(text: string): void
 }
 

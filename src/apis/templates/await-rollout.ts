@@ -33,6 +33,12 @@ export async function* rolloutStates(
   }
 }
 
+/** Of the template as it is now. @throws StatusError */
+export async function presentGeneration(client: Client, name: string, signal: AbortSignal): Promise<number> {
+  const { metadata } = await client.get(templateResource, { name }, { signal })
+  return metadata.generation ?? 0
+}
+
 /** undefined = the controller has not looked at this generation yet. */
 function stateOf({ metadata, status = {} }: NamespaceTemplate, generation: number): RolloutState | undefined {
   const { observedGeneration = 0, matched = 0, synced = 0, failed = 0, conditions = [] } = status

@@ -25,6 +25,7 @@ export function* checkTemplateObject(
   parameters: readonly TemplateParameter[],
 ): Resumable<FoundInObject> {
   const { samples, unknown } = samplesFor(source, parameters)
+  yield
   if (unknown.length > 0) return { errors: [], warnings: [untriedFor(unknown)] }
   for (const sample of samples) {
     const value = templateValues(source, 'namespace', 'creator', sample)

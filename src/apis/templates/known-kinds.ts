@@ -5,12 +5,15 @@
 import { aborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
+import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { AppliedRecords } from './applied-records.ts'
 import { AwaitedKinds } from './awaited-kinds.ts'
 import { believeMarks } from './believe-marks.ts'
+import { kindsEverOf } from './kinds.ts'
 import { isRefusal } from './populated-index.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
+import type { PopulationDeps } from './population-deps.ts'
 
 export interface KnownKindsDeps {
   readonly client: Pick<Client, 'discovery'>
@@ -23,6 +26,32 @@ export interface KnownKindsDeps {
   readonly findNamespace: (name: string) => Namespace | undefined
   /** It was not served when a pass asked for it, and is now. */
   onServed(kind: string): void
+}
+
+/** Of the kinds that templates name or named. `lookAgain`: at a template of which a kind is served now. */
+export function openKnownKinds(
+  { client, clock, onError, records }: Pick<PopulationDeps, 'client' | 'clock' | 'onError' | 'records'>,
+  index: PopulatedObjects,
+  templates: () => Iterable<KubeObject>,
+  findNamespace: (name: string) => Namespace | undefined,
+  lookAgain: (template: string) => void,
+): KnownKinds {
+  return new KnownKinds({
+    client,
+    clock,
+    index,
+    records,
+    onError,
+    *wanted() {
+      for (const template of templates()) yield* kindsEverOf(template)
+    },
+    findNamespace,
+    onServed(kind) {
+      for (const template of templates()) {
+        if (kindsEverOf(template).includes(kind)) lookAgain(template.metadata.name ?? '')
+      }
+    },
+  })
 }
 
 export class KnownKinds {

@@ -12,8 +12,8 @@ import { ActivePasses } from './active-passes.ts'
 import type { RecordListener } from './applied-records.ts'
 import { isGateShut, tellingLabels } from './gate.ts'
 import { NamespaceKeeper } from './kept-namespace.ts'
-import { kindsEverOf, RecordedKinds } from './kinds.ts'
-import { KnownKinds } from './known-kinds.ts'
+import { RecordedKinds } from './kinds.ts'
+import { type KnownKinds, openKnownKinds } from './known-kinds.ts'
 import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { MatchedNamespaces } from './matched-namespaces.ts'
@@ -171,25 +171,9 @@ export class PopulationState {
   }
 
   #openKinds(): KnownKinds {
-    const { client, clock, onError, records } = this.#deps
-    const { index } = this
     const templates = (): Iterable<KubeObject> => this.#templates.values()
-    return new KnownKinds({
-      client,
-      clock,
-      index,
-      records,
-      onError,
-      *wanted() {
-        for (const template of templates()) yield* kindsEverOf(template)
-      },
-      findNamespace: (name) => this.findNamespace(name),
-      onServed: (kind) => {
-        for (const { template } of this.matchers()) {
-          if (kindsEverOf(template).includes(kind)) this.lookAgain(template.metadata.name ?? '')
-        }
-      },
-    })
+    const findNamespace = (name: string): Namespace | undefined => this.findNamespace(name)
+    return openKnownKinds(this.#deps, this.index, templates, findNamespace, (name) => this.lookAgain(name))
   }
 
   /** Namespaces that it selects, or that it selected and holds something in. */
@@ -271,9 +255,10 @@ export class PopulationState {
 /** Our own status writes must not set us going again. */
 function saysTheSame(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
   return (
+    // A spec that changes gets another generation.
+    next.metadata.uid === old.metadata.uid &&
     next.metadata.generation === old.metadata.generation &&
     next.metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
-    JSON.stringify(next.spec) === JSON.stringify(old.spec) &&
     JSON.stringify(next.metadata.finalizers) === JSON.stringify(old.metadata.finalizers) &&
     JSON.stringify(next.metadata.annotations) === JSON.stringify(old.metadata.annotations)
   )

@@ -6,6 +6,7 @@
  * For port 443 the names without a port are looked for as well, before `*`.
  * @see k8s.io/apiserver/pkg/util/webhook/authentication.go v0.36
  */
+import { append } from '../../base/append.ts'
 import type { WebhookAddress } from '../../client/webhook-client.ts'
 import type { KubeconfigUser, WebhookKubeconfig } from './webhook-kubeconfig.ts'
 
@@ -19,7 +20,7 @@ export function targetOf({ url, service }: Pick<WebhookAddress, 'url' | 'service
 /** The user that the server is to a webhook; undefined = none. */
 export function userFor(target: string, { users, currentUser }: WebhookKubeconfig): KubeconfigUser | undefined {
   const names = namesOf(target)
-  if (target.endsWith(':443')) names.push(...namesOf(target.slice(0, -':443'.length).replace(/^\[(.*)\]$/, '$1')))
+  if (target.endsWith(':443')) append(names, namesOf(target.slice(0, -':443'.length).replace(/^\[(.*)\]$/, '$1')))
   const name = [...names, '*'].find((each) => users.has(each)) ?? currentUser
   return name === undefined ? undefined : users.get(name)
 }

@@ -47,6 +47,8 @@ export function startFeed<T extends KubeObject>(client: Client, clock: Clock, op
     keep: withoutManagedFields,
     onChange: showSoon,
     onError(error) {
+      // Of the page's own code: it would be asked again and again in silence.
+      if (error instanceof ReferenceError) reportError(error)
       if (!(error instanceof Error) || !(isForbidden(error) || isNotFound(error))) return
       // Rights may come; but then the view is opened again, and asking all the time helps until then nothing.
       left.abort()

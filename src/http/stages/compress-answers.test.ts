@@ -5,9 +5,16 @@ import { compressAnswers, compressedFromBytes } from './compress-answers.ts'
 
 const long = Buffer.alloc(compressedFromBytes + 1, 'x')
 
-const run = async (body: ApiBody, accept: string | undefined, headers = {}): Promise<ApiResponse> =>
-  compressAnswers()(async () => ({ status: 200, headers: { 'content-type': 'application/json', ...headers }, body }))(
-    { headers: { 'accept-encoding': accept } } as unknown as ApiRequest,
+const staying = new AbortController().signal
+
+const run = async (
+  body: ApiBody,
+  accept: string | undefined,
+  headers = {},
+  { stage = compressAnswers(), signal = staying } = {},
+): Promise<ApiResponse> =>
+  stage(async () => ({ status: 200, headers: { 'content-type': 'application/json', ...headers }, body }))(
+    { headers: { 'accept-encoding': accept }, signal } as unknown as ApiRequest,
     {} as RequestContext,
   )
 
@@ -23,6 +30,49 @@ describe('a long answer', () => {
       vary: 'Accept-Encoding',
     })
     expect(gunzipSync(answer.body as Uint8Array)).toEqual(long)
+  })
+})
+
+describe('clients that leave while their answer is compressed', () => {
+  /** Large pieces, and how many of them have been asked for. */
+  function counted(count: number) {
+    const pieces = Array.from({ length: count }, () => Buffer.alloc(256 * 1024, 'x'))
+    const taken = { count: 0 }
+    const each = function* (): Generator<Buffer> {
+      for (let i = 0; i < count; i++) {
+        taken.count++
+        yield pieces[i] as Buffer
+      }
+    }
+    return { pieces: Object.defineProperty(pieces, Symbol.iterator, { value: each }), taken }
+  }
+
+  test('end it, and are answered as it is', async () => {
+    const { pieces, taken } = counted(1000)
+    const client = new AbortController()
+    const answer = run(pieces, 'gzip', {}, { signal: client.signal })
+    await vi.waitUntil(() => taken.count > 0)
+    client.abort()
+    expect((await answer).headers).toEqual({ 'content-type': 'application/json' })
+    expect(taken.count).toBeLessThan(500)
+  })
+
+  test('do not end it for others who wait for the same bytes', async () => {
+    const stage = compressAnswers()
+    const body = Buffer.alloc(16 * 1024 * 1024, 'x')
+    const [leaving, other] = [new AbortController(), new AbortController()]
+    const answers = [leaving, other].map(({ signal }) => run(body, 'gzip', {}, { stage, signal }))
+    leaving.abort()
+    const [left, kept] = await Promise.all(answers)
+    expect(left?.body).toBe(body)
+    expect(gunzipSync(kept?.body as Uint8Array).equals(body)).toBe(true)
+    // And what was given up is begun again for the next.
+    const next = new AbortController()
+    const another = Buffer.alloc(body.length, 'y')
+    const given = run(another, 'gzip', {}, { stage, signal: next.signal })
+    next.abort()
+    expect((await given).body).toBe(another)
+    expect(gunzipSync((await run(another, 'gzip', {}, { stage })).body as Uint8Array).equals(another)).toBe(true)
   })
 })
 
@@ -100,7 +150,7 @@ describe('an answer that is made while it is sent', () => {
 test('an answer for which there is no memory left is sent as it is, unless it is compressed already', async () => {
   const stage = compressAnswers()(() => ({ status: 200, headers: {}, body: long }))
   const ask = async (left: boolean): Promise<unknown> => {
-    const request = { headers: { 'accept-encoding': 'gzip' }, account: { tryCharge: () => left } }
+    const request = { headers: { 'accept-encoding': 'gzip' }, account: { tryCharge: () => left }, signal: staying }
     return (await stage(request as unknown as ApiRequest, {} as RequestContext)).headers['content-encoding']
   }
   expect([await ask(false), await ask(true), await ask(false)]).toEqual([undefined, 'gzip', 'gzip'])
@@ -110,7 +160,7 @@ test('what is kept is compressed once', async () => {
   const stage = compressAnswers()
   const answer = async (): Promise<ApiResponse> =>
     stage(async () => ({ status: 200, headers: {}, body: long }))(
-      { headers: { 'accept-encoding': 'gzip' } } as unknown as ApiRequest,
+      { headers: { 'accept-encoding': 'gzip' }, signal: staying } as unknown as ApiRequest,
       {} as RequestContext,
     )
   expect((await answer()).body).toBe((await answer()).body)

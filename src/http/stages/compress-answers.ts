@@ -1,12 +1,13 @@
 /**
  * Long answers in gzip for clients that accept it, also those that are made while they are sent. Not watches: an event
  * must not wait for a block to fill. The fastest level, on another thread; an answer whose bytes are kept (a document)
- * is compressed once.
+ * is compressed once. Compression ends when all clients that wait for it have left.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/writers.go v0.36
  */
 import { pipeline, Readable } from 'node:stream'
-import { promisify } from 'node:util'
-import { constants, createGzip, gzip } from 'node:zlib'
+import { pipeline as piped } from 'node:stream/promises'
+import { constants, createGzip } from 'node:zlib'
+import { untilAborted } from '../../base/aborted.ts'
 import { andThen, type Eventual } from '../../base/eventual.ts'
 import {
   type AnswerStream,
@@ -21,15 +22,18 @@ import {
 /** Above that, as upstream: in a fast network less is not worth the work. */
 export const compressedFromBytes: number = 128 * 1024
 
-const compress = promisify(gzip)
+/** Handed to the compressor at a time: it can't be stopped before these are done. */
+const sliceBytes = 256 * 1024
+
 const options = { level: constants.Z_BEST_SPEED }
 
 export function compressAnswers(): Stage {
-  const kept = new WeakMap<Uint8Array, Promise<Uint8Array>>()
-  const compressed = (body: Uint8Array): Promise<Uint8Array> => {
+  const kept = new WeakMap<Uint8Array, Compression>()
+  const compressionOf = (body: Uint8Array | readonly Uint8Array[]): Compression => {
+    if (!(body instanceof Uint8Array)) return new Compression(body)
     let made = kept.get(body)
-    if (made === undefined) {
-      made = compress(body, options)
+    if (made === undefined || made.isGivenUp) {
+      made = new Compression([body])
       kept.set(body, made)
     }
     return made
@@ -47,18 +51,60 @@ export function compressAnswers(): Stage {
     }
     const inGzip = { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
     if (isInTheMaking) return compressedStream(body, { status, headers }, inGzip)
-    return compressed(body instanceof Uint8Array ? body : Buffer.concat(body)).then(
-      (bytes): ApiResponse => ({
-        status,
-        headers: inGzip,
-        body: bytes,
-      }),
-    )
+    return compressionOf(body)
+      .for(request.signal)
+      .then((bytes) => (bytes === undefined ? response : { status, headers: inGzip, body: bytes }))
   }
   return (next) => (request, context) => {
     const accepted = request.headers['accept-encoding']
     if (accepted === undefined || !takesGzip(accepted)) return next(request, context)
     return andThen(next(request, context), (response) => compressIfLong(request, response))
+  }
+}
+
+/** Of one answer, for all that are sent it. */
+class Compression {
+  readonly #givenUp = new AbortController()
+  readonly #bytes: Promise<Uint8Array>
+  #waiting = 0
+
+  constructor(pieces: readonly Uint8Array[]) {
+    this.#bytes = compress(pieces, this.#givenUp.signal)
+    // That it was given up is no fault: no client waits for it.
+    this.#bytes.catch(() => {})
+  }
+
+  get isGivenUp(): boolean {
+    return this.#givenUp.signal.aborted
+  }
+
+  /** Undefined: the client has left. */
+  async for(client: AbortSignal): Promise<Uint8Array | undefined> {
+    this.#waiting++
+    try {
+      return await untilAborted(this.#bytes, client)
+    } catch (error) {
+      if (client.aborted) return undefined
+      throw error
+    } finally {
+      this.#waiting--
+      if (this.#waiting === 0 && client.aborted) this.#givenUp.abort()
+    }
+  }
+}
+
+async function compress(pieces: readonly Uint8Array[], signal: AbortSignal): Promise<Uint8Array> {
+  const made: Uint8Array[] = []
+  const keep = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
+    for await (const chunk of chunks) made.push(chunk)
+  }
+  await piped(slicesOf(pieces), createGzip(options), keep, { signal })
+  return Buffer.concat(made)
+}
+
+function* slicesOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += sliceBytes) yield piece.subarray(at, at + sliceBytes)
   }
 }
 

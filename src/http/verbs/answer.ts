@@ -24,6 +24,7 @@ export type Answer = (
     readonly dryRun: boolean
     /** For answers that write: who asks, about which object. */
     readonly scope: WriteScope
+    readonly slice: WriteScope['slice']
     warn(text: string): void
   },
 ) => Promise<KubeObject>
@@ -60,6 +61,7 @@ export function answerVerb({ decoder, renderer, bodyType, admit }: AnswerDeps, a
       name: target.name,
       dryRun: query.getAll('dryRun').includes('All'),
       scope,
+      slice: context.slice,
       warn: (text) => warn(context, text),
     })
     if (answered.kind === 'Status') return renderer.value(answered, statusKind, n, 201)

@@ -45,8 +45,8 @@ export interface EtcdStorageOptions {
   /** In front of every key: empty, or `/like/this`. Default empty. */
   readonly prefix?: string
   /**
-   * Write values with their checksum. Servers before checksums can't read them; default false. Values with one are
-   * read, and checked, in any case.
+   * Write values with their checksum, until `writeLevel` says otherwise. Servers before checksums can't read them;
+   * default false. Values with one are read, and checked, in any case.
    */
   readonly checksums?: boolean
   readonly clock?: Clock
@@ -77,6 +77,8 @@ export class EtcdStorage implements Storage {
   /** etcd's own compaction revision, as far as we know; 0 = none known. */
   #compacted = 0
   #closed: Promise<void> | undefined
+  /** Values are written with their checksum. */
+  #seals: boolean
 
   /**
    * Connects, and makes sure that the cluster answers.
@@ -97,6 +99,8 @@ export class EtcdStorage implements Storage {
   private constructor(options: EtcdStorageOptions) {
     const clock = options.clock ?? systemClock
     const keySpace = new KeySpace(options.prefix ?? '')
+    const sealed = sealedHeader(clock)
+    this.#seals = options.checksums === true
     const connection = new EtcdConnection({
       endpoints: options.endpoints,
       ...(options.tls ? { tls: options.tls } : {}),
@@ -110,7 +114,8 @@ export class EtcdStorage implements Storage {
     this.#queue = new CommitQueue({
       keySpace,
       issuer: this,
-      header: options.checksums === true ? sealedHeader(clock) : (_key, position) => recordHeader(position),
+      header: (key, position, previous, value) =>
+        this.#seals ? sealed(key, position, previous, value) : recordHeader(position),
       send: (request, repeatable) => connection.call(txnMethod, request, { repeatable }),
     })
     this.#feed = new ChangeFeed({
@@ -169,6 +174,10 @@ export class EtcdStorage implements Storage {
 
   watch(span: Span, after: Revision, signal: AbortSignal): Stream<ChangeBatch> {
     return this.#feed.watch(span, after, signal)
+  }
+
+  writeLevel(level: number): void {
+    this.#seals = level > 0
   }
 
   async currentRevision(): Promise<Revision> {

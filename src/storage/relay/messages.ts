@@ -3,9 +3,8 @@
  * turn travels as one message.
  */
 import type { RelayPort } from '../../base/relay-port.ts'
-import type { ChangeBatch, Commit, Entry, Revision, Span, StorageErrorCode } from '../storage.ts'
+import type { ChangeBatch, Commit, Entry, Revision, Span, StorageErrorCode, StoreReport } from '../storage.ts'
 import { StorageError } from '../storage.ts'
-import type { StoreReport } from '../store-report.ts'
 
 /** A ticket is named by its number; `never` = the transaction that was followed has failed. */
 export type SentExpect = Revision | 'absent' | 'never' | { readonly left: number }

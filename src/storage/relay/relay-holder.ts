@@ -1,7 +1,6 @@
 /** The side of the process that holds the store: does what one other process asks, in the order it is asked. */
 import type { RelayPort } from '../../base/relay-port.ts'
-import type { Expect, Storage, Ticket, Transaction } from '../storage.ts'
-import type { StoreReport } from '../store-report.ts'
+import type { Expect, Storage, StoreReport, Ticket, Transaction } from '../storage.ts'
 import {
   type FromHolder,
   Outbox,

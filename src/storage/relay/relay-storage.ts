@@ -15,10 +15,10 @@ import type {
   Revision,
   Span,
   Storage,
+  StoreReport,
   Transaction,
 } from '../storage.ts'
 import { StorageError } from '../storage.ts'
-import type { StoreReport } from '../store-report.ts'
 import { checkTickets, QueuedTicket, settle } from '../ticket.ts'
 import { checkLimit, checkTransaction } from '../transaction-shape.ts'
 import { type Answers, type FromHolder, fromSentError, Outbox, type SentExpect, type ToHolder } from './messages.ts'

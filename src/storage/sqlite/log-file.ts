@@ -18,11 +18,12 @@ import { endOfCommit, positionsPerCommit, type Revision, StorageError } from '..
 import { AcknowledgedMark } from './acknowledged-mark.ts'
 import { sweepEnd } from './backup-mark.ts'
 import { type Meta, metaValues, prepareFile, readMeta, updateMeta } from './file-format.ts'
-import { addPair, emptyDigest, removePair } from './live-digest.ts'
+import { addPair, removePair } from './live-digest.ts'
 import type { LogChange, LogKey, LogOutcome, LogTransaction } from './log-entries.ts'
 import { findEnd, markName } from './loss.ts'
 import { expectAbsent, expectNever, type WriterCondition, type WriterOptions } from './messages.ts'
 import { OwnerLock } from './owner-lock.ts'
+import { presentKeys } from './present-keys.ts'
 import { checkRow, columns, isNextBefore, openRow } from './rows.ts'
 import { errorOf, type Fault, faultOf, fullFault } from './sqlite-faults.ts'
 import { StoreRoom, smallGrowthBytes, usualBytes } from './store-room.ts'
@@ -31,8 +32,6 @@ import { StoreRoom, smallGrowthBytes, usualBytes } from './store-room.ts'
 const sweepStep = 1000
 /** Changes per answer to a question for history. */
 const historyStep = 2000
-/** Keys that are read at once: a row that is asked for alone costs twice as much. */
-const keysStep = 4096
 
 export class LogFile {
   readonly path: string
@@ -117,34 +116,8 @@ export class LogFile {
   }
 
   /** All keys that exist, ascending, with their revisions, some at a time. @throws StorageError code=corrupt */
-  *keys(): Generator<readonly LogKey[]> {
-    const page = this.#database.prepare('SELECT key, revision FROM present WHERE key > ? ORDER BY key LIMIT ?')
-    page.setReturnArrays(true)
-    let live = 0
-    let digest = emptyDigest
-    try {
-      for (let reached = ''; ; ) {
-        const keys = page.all(reached, keysStep).map((row) => this.#checkedKey(row))
-        const last = keys.at(-1)
-        if (last === undefined) break
-        for (const [key, revision] of keys) digest = addPair(digest, key, revision)
-        live += keys.length
-        reached = last[0]
-        yield keys
-      }
-    } catch (error) {
-      throw errorOf(faultOf(error, this.path))
-    }
-    if (live !== this.#meta.live || digest !== this.#meta.digest) {
-      throw this.#damaged(`the index of what exists is not what was written: ${live} keys, expected ${this.#meta.live}`)
-    }
-  }
-
-  #checkedKey(row: unknown): LogKey {
-    const [key, revision] = columns(row)
-    if (typeof key !== 'string' || typeof revision !== 'number') throw this.#damaged('a key or revision is unreadable')
-    if (endOfCommit(revision) > this.head) throw this.#damaged(`${key} is newer than the log`)
-    return [key, revision]
+  keys(): Generator<readonly LogKey[]> {
+    return presentKeys(this.#database, this.#meta, (what) => this.#damaged(what))
   }
 
   /** Commits what can be committed, in order, with one flush. All of it is durable when this returns. */

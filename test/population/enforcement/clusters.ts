@@ -12,7 +12,7 @@ import { silentLog } from '../../../src/base/log.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { isNotFound } from '../../../src/kube/status-error.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
-import { type Populate, startPopulate } from '../../../src/populate/populate.ts'
+import { type AdmissionBy, type Populate, startPopulate } from '../../../src/populate/populate.ts'
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.ts'
 import { type Line, lineTo } from './killable-storage.ts'
 
@@ -81,6 +81,9 @@ const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases'
 
 export const elsewhere = (): Promise<Cluster> => populatedCluster((client) => client)
 
+/** Webhooks decide about namespaces: faults are told one by one. */
+export const elsewhereByWebhooks = (): Promise<Cluster> => populatedCluster((client) => client, 'webhooks')
+
 /** As on a cluster before ValidatingAdmissionPolicy. */
 export const elsewhereWithoutPolicies = (): Promise<Cluster> =>
   populatedCluster((client) => {
@@ -98,7 +101,10 @@ export const elsewhereWithoutPolicies = (): Promise<Cluster> =>
   })
 
 /** `seenAs`: the client through which `borough populate` sees it. */
-export async function populatedCluster(seenAs: (client: Client) => Client): Promise<Cluster> {
+export async function populatedCluster(
+  seenAs: (client: Client) => Client,
+  admission: AdmissionBy = 'auto',
+): Promise<Cluster> {
   const store = new MemoryStorage()
   const plane = await createControlPlane(
     { ...defaultConfig, history, population: false, featureGates: { NamespaceInitializers: false } },
@@ -116,6 +122,7 @@ export async function populatedCluster(seenAs: (client: Client) => Client): Prom
       listen: { host: '127.0.0.1', port: 0 },
       namespace: own,
       reachedAt: 'listen',
+      admission,
     })
   }
   let populate = await open()

@@ -115,6 +115,7 @@ export class EtcdMember {
 
   /** Its connections are broken by the network. */
   set up(up: boolean) {
+    if (up === this.#isUp) return
     this.#isUp = up
     this.#watches.clear()
     if (up) this.apply()

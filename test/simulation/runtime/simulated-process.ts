@@ -5,6 +5,7 @@
  */
 import { registerHooks } from 'node:module'
 import { Random } from '../../fuzz/random.ts'
+import { Disk } from '../disk/disk.ts'
 import type { Network } from '../etcd/network.ts'
 import { Scheduler } from '../scheduler.ts'
 
@@ -25,6 +26,11 @@ const replaced: readonly { readonly importer: string; readonly name: string; rea
   { importer: sqliteEngine, name: 'node:worker_threads', by: here('../disk/worker-threads.ts') },
 ]
 
+interface Thread {
+  readonly port: unknown
+  readonly data: unknown
+}
+
 /** What the modules that stand in for others find the world of the running seed by. */
 export class SimulatedProcess {
   #scheduler = new Scheduler()
@@ -40,6 +46,46 @@ export class SimulatedProcess {
     return this.#random
   }
 
+  #disk = new Disk(new Random(0))
+  readonly #threads = new Map<number, Thread>()
+  readonly #timers = new Set<SimulatedTimer>()
+  #threadCount = 0
+  /** Open ones: memory of theirs is not the garbage collector's. */
+  readonly databases: Set<{ close(): void }> = new Set()
+  readonly directories: Set<string> = new Set()
+
+  get disk(): Disk {
+    return this.#disk
+  }
+
+  addThread(thread: Thread): number {
+    this.#threads.set(++this.#threadCount, thread)
+    return this.#threadCount
+  }
+
+  /** `url`: of a module that was loaded for one thread alone. */
+  threadOf(url: string): Thread | undefined {
+    const id = Number(new URL(url).searchParams.get('thread'))
+    const thread = this.#threads.get(id)
+    this.#threads.delete(id)
+    return thread
+  }
+
+  addTimer(timer: SimulatedTimer): void {
+    this.#timers.add(timer)
+  }
+
+  forgetTimer(timer: SimulatedTimer): void {
+    this.#timers.delete(timer)
+  }
+
+  /** The process is gone: what it planned does not happen, what it had open is closed. */
+  end(): void {
+    for (const timer of this.#timers) timer.close()
+    this.#timers.clear()
+    for (const database of [...this.databases]) database.close()
+  }
+
   get network(): Network {
     if (this.#network === undefined) throw new Error('this world has no network')
     return this.#network
@@ -51,8 +97,11 @@ export class SimulatedProcess {
 
   begin(scheduler: Scheduler, seed: number): void {
     this.#scheduler.end()
+    this.end()
     this.#scheduler = scheduler
     this.#random = new Random(seed, 1)
+    this.#disk = new Disk(new Random(seed, 8))
+    this.directories.clear()
   }
 }
 
@@ -65,7 +114,10 @@ export function install(): void {
     resolve(specifier, context, next) {
       const { parentURL = '' } = context
       const found = replaced.find(({ importer, name }) => specifier === name && parentURL.startsWith(importer))
-      return found === undefined ? next(specifier, context) : { url: found.by, shortCircuit: true }
+      if (found === undefined) return next(specifier, context)
+      // A module of one thread has its own view of threads.
+      const url = found.name === 'node:worker_threads' ? `${found.by}${new URL(parentURL).search}` : found.by
+      return { url, shortCircuit: true }
     },
   })
   replaceTime()
@@ -105,11 +157,15 @@ function replaceTime(): void {
 }
 
 /** As far as the server uses Node's. */
-class SimulatedTimer {
+export class SimulatedTimer {
   readonly #timer: { cancel(): void }
 
   constructor(ms: number, run: () => void) {
-    this.#timer = simulated.scheduler.after(ms, run)
+    simulated.addTimer(this)
+    this.#timer = simulated.scheduler.after(ms, () => {
+      simulated.forgetTimer(this)
+      run()
+    })
   }
 
   ref(): this {
@@ -122,5 +178,6 @@ class SimulatedTimer {
 
   close(): void {
     this.#timer.cancel()
+    simulated.forgetTimer(this)
   }
 }

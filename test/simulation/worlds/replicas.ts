@@ -86,12 +86,14 @@ export class Replica {
 
   async stop(): Promise<void> {
     const plane = this.#plane
+    // Another process may take the place before this one has ended.
+    const { name } = this.#machine
     this.#plane = undefined
     this.#starts++
     if (plane === undefined) return
     this.#world.scheduler.tell(`${this.name} stops`)
     await this.#unlessGone(plane[Symbol.asyncDispose]() as Promise<void>)
-    this.#world.network.kill(this.#machine.name)
+    this.#world.network.kill(name)
     this.#world.scheduler.tell(`${this.name} has stopped`)
   }
 

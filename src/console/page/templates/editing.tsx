@@ -2,12 +2,13 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { planTemplates, type TemplatePlan } from '../../../apis/templates/plan.ts'
-import { type NamespaceTemplate, templateResource } from '../../../apis/templates/types.ts'
+import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
 import { findStatusError } from '../../../kube/status-error.ts'
 import { useCluster } from '../use-cluster.ts'
 import { Refusal } from '../widgets/refusal.tsx'
 import type { Edited } from './edited.ts'
 import { PlanPanel } from './plan-panel.tsx'
+import { saveTemplate } from './save-template.ts'
 import { faultsAt, readTemplate, textOf } from './template-text.ts'
 import { openEditor, type YamlEditor } from './yaml-editor.ts'
 
@@ -93,23 +94,4 @@ export function Editing({ edited, onSaved }: EditingProps) {
       {now.at === 'planned' ? <PlanPanel plan={now.plan} /> : null}
     </div>
   )
-}
-
-/** With the resourceVersion that was read: what another client wrote meanwhile is not undone unseen. */
-function saveTemplate(
-  client: ReturnType<typeof useCluster>['client'],
-  present: NamespaceTemplate | undefined,
-  template: NamespaceTemplate,
-) {
-  if (present === undefined || present.metadata.name !== template.metadata.name) {
-    return client.create(templateResource, template)
-  }
-  const { uid, resourceVersion } = present.metadata
-  const metadata = {
-    ...template.metadata,
-    ...(uid === undefined ? {} : { uid }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(present.metadata.finalizers === undefined ? {} : { finalizers: present.metadata.finalizers }),
-  }
-  return client.update(templateResource, { ...template, metadata })
 }

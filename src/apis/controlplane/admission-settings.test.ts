@@ -3,8 +3,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { webhookCertificates } from '../../test/support/webhook-server.ts'
-import { AdmissionConfigurationError } from '../admission/admission-configuration.ts'
+import { webhookCertificates } from '../../../test/support/webhook-server.ts'
+import { AdmissionConfigurationError } from '../../admission/admission-configuration.ts'
 import { type AdmissionSettings, defaultAdmissionSettings, readAdmissionSettings } from './admission-settings.ts'
 
 let folder: string

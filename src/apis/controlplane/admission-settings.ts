@@ -1,15 +1,15 @@
 /** What the operator says to admission plugins: `--admission-control-config-file`. */
-import { AdmissionConfiguration } from '../admission/admission-configuration.ts'
+import { AdmissionConfiguration } from '../../admission/admission-configuration.ts'
 import {
   defaultPodSecurity,
   type PodSecuritySettings,
   podSecurityConfiguration,
-} from '../apis/pods/security/pod-security-configuration.ts'
-import type { LimitedResource } from '../apis/quotas/limited-resources.ts'
-import { quotaConfiguration } from '../apis/quotas/quota-configuration.ts'
-import type { WebhookKubeconfigs } from '../apis/webhooks/feature.ts'
-import { webhookConfiguration } from '../apis/webhooks/webhook-admission-configuration.ts'
-import { readWebhookKubeconfig } from '../apis/webhooks/webhook-kubeconfig.ts'
+} from '../pods/security/pod-security-configuration.ts'
+import type { LimitedResource } from '../quotas/limited-resources.ts'
+import { quotaConfiguration } from '../quotas/quota-configuration.ts'
+import type { WebhookKubeconfigs } from '../webhooks/feature.ts'
+import { webhookConfiguration } from '../webhooks/webhook-admission-configuration.ts'
+import { readWebhookKubeconfig } from '../webhooks/webhook-kubeconfig.ts'
 
 export interface AdmissionSettings {
   readonly podSecurity: PodSecuritySettings

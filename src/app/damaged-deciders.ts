@@ -10,14 +10,14 @@
  *   an initializer configuration or a template     writes of namespaces
  *   a CustomResourceDefinition                     requests for its resource
  */
-import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
-import type { Authorizer, AuthzAttributes } from '../../authz/authz.ts'
-import type { FeatureParts } from '../../feature/feature.ts'
-import type { RequestInfo } from '../../http/request-info.ts'
-import type { ResourceType } from '../../kube/resource-type.ts'
-import { type StatusError, storeReadError } from '../../kube/status-error.ts'
-import type { DamagedObjects } from '../../watch/damaged-objects.ts'
-import { spanOf } from '../../watch/type-cache.ts'
+import type { AdmissionPlugin, Attributes } from '../admission/admission.ts'
+import type { Authorizer, AuthzAttributes } from '../authz/authz.ts'
+import type { FeatureParts } from '../feature/feature.ts'
+import type { RequestInfo } from '../http/request-info.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { type StatusError, storeReadError } from '../kube/status-error.ts'
+import type { DamagedObjects } from '../watch/damaged-objects.ts'
+import { spanOf } from '../watch/type-cache.ts'
 
 const ofAllWrites = [
   'mutatingwebhookconfigurations',

@@ -1,0 +1,171 @@
+/**
+ * Which format level values on a shared store are written in (`src/storage/format-level.ts`): the least of those that
+ * the servers announce. Each keeps a Lease of its own in `kube-system` that says what it reads:
+ *
+ *   announce (Lease, arrival) ──▶ every so often: renew, look at all Leases ──▶ raise the record, write in that level
+ *
+ * A server of a version that announces nothing is noticed where it runs the controllers; while it does, nothing is
+ * raised. A server that limits itself (`--etcd-format-level`) holds all of them back.
+ */
+import { createHash } from 'node:crypto'
+import { type Clock, sleep } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import type { Client } from '../client/client.ts'
+import { controllersLease, holderOf, leases, specOf } from '../controller/lease.ts'
+import { findStatusError, isNotFound } from '../kube/status-error.ts'
+import { formatMicroTime } from '../kube/time.ts'
+import type { KubeObject } from '../kube/types.ts'
+import { announceArrival, arrivalsAt, newestLevel, raiseLevel } from '../storage/format-level.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { StorageChoice } from '../storage/storage-choice.ts'
+
+const namespace = 'kube-system'
+const roleLabel = 'borough.dev/role'
+const role = 'format-level'
+const levelAnnotation = 'borough.dev/format-level'
+/** A Lease outlives so many renewals that do not come. */
+const renewalsMissed = 6
+/** What is left of servers that are gone for so many durations of a Lease is removed. */
+const durationsKept = 60
+
+export interface FormatLevelsOptions {
+  readonly storage: Storage
+  readonly client: Client
+  readonly clock: Clock
+  readonly log: Log
+  /** As in the Lease of the controllers. */
+  readonly identity: string
+  /** The newest level that this server writes. */
+  readonly most: number
+  readonly renewEveryMs: number
+}
+
+export class FormatLevels implements AsyncDisposable {
+  readonly #options: FormatLevelsOptions
+  readonly #name: string
+  readonly #durationMs: number
+  readonly #stop = new AbortController()
+  #level: number | undefined
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: FormatLevelsOptions) {
+    this.#options = options
+    this.#name = `borough-${createHash('sha256').update(options.identity).digest('hex').slice(0, 16)}`
+    this.#durationMs = options.renewEveryMs * renewalsMissed
+  }
+
+  /** Resolves when this server is announced; from then on the level follows those that are there. */
+  async start(): Promise<this> {
+    const { storage, clock, renewEveryMs, log } = this.#options
+    await this.#renew()
+    await announceArrival(storage)
+    await this.#look()
+    this.#running = (async () => {
+      for (;;) {
+        await sleep(clock, renewEveryMs, this.#stop.signal)
+        if (this.#stop.signal.aborted) return
+        try {
+          await this.#renew()
+          await this.#look()
+        } catch (error) {
+          log.warn({ error }, 'the format level of the store could not be agreed on; it is tried again')
+        }
+      }
+    })()
+    return this
+  }
+
+  /** Others need not wait until the Lease lapses. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+    const { client, log } = this.#options
+    try {
+      await client.delete(leases, { namespace, name: this.#name })
+    } catch (error) {
+      if (!isNotFound(error)) log.debug({ error }, 'the Lease of the format level could not be removed')
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { client, clock, identity, most } = this.#options
+    const metadata = {
+      namespace,
+      name: this.#name,
+      labels: { [roleLabel]: role },
+      annotations: { [levelAnnotation]: String(most) },
+    }
+    const time = formatMicroTime(clock.now())
+    const leaseDurationSeconds = Math.ceil(this.#durationMs / 1000)
+    const spec = { holderIdentity: identity, leaseDurationSeconds, renewTime: time }
+    try {
+      const { resourceVersion = '' } = (await client.get(leases, { namespace, name: this.#name })).metadata
+      await client.update(leases, { metadata: { ...metadata, resourceVersion }, spec })
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      await client.create(leases, { metadata, spec })
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { storage, most, log } = this.#options
+    const arrivals = await arrivalsAt(storage)
+    const level = Math.min(most, await this.#common())
+    if (level > 0 && !(await raiseLevel(storage, level, arrivals))) return
+    if (level === this.#level) return
+    this.#level = level
+    storage.writeLevel?.(level)
+    log.info({ level, newest: newestLevel }, 'values are written in this format level')
+  }
+
+  /** The least that a server announces. */
+  async #common(): Promise<number> {
+    const { client, clock, log } = this.#options
+    const { items } = await client.list(leases, { namespace, labelSelector: `${roleLabel}=${role}` })
+    const ages = items.map((item) => ({ item, ageMs: clock.now() - Date.parse(specOf(item)?.renewTime ?? '') }))
+    for (const { item, ageMs } of ages) if (ageMs > this.#durationMs * durationsKept) await this.#remove(item)
+    // Twice the time: clocks differ, and one that is late is there all the same.
+    const live = ages.filter(({ ageMs }) => !(ageMs > 2 * this.#durationMs)).map(({ item }) => item)
+    const leader = await this.#leader()
+    if (leader !== '' && !live.some((item) => holderOf(item) === leader)) {
+      log.debug({ leader }, 'the server that runs the controllers announces no format level')
+      return 0
+    }
+    return live.map(levelOf).reduce((least, level) => Math.min(least, level), newestLevel)
+  }
+
+  async #leader(): Promise<string> {
+    const { client, clock } = this.#options
+    try {
+      const lease = await client.get(leases, controllersLease)
+      const { renewTime = '', leaseDurationSeconds = 0 } = specOf(lease) ?? {}
+      const isLive = Date.parse(renewTime) + 2 * leaseDurationSeconds * 1000 > clock.now()
+      return isLive ? holderOf(lease) : ''
+    } catch (error) {
+      if (isNotFound(error)) return ''
+      throw error
+    }
+  }
+
+  async #remove({ metadata: { name = '' } }: KubeObject): Promise<void> {
+    await this.#options.client.delete(leases, { namespace, name }).catch((error: unknown) => {
+      if (findStatusError(error) === undefined) throw error
+    })
+  }
+}
+
+function levelOf({ metadata }: KubeObject): number {
+  const level = Number(metadata.annotations?.[levelAnnotation])
+  return Number.isSafeInteger(level) && level >= 0 ? level : 0
+}
+
+/** Where other versions may serve the same store; null where none can, or where nothing is to be agreed. */
+export async function agreeOnFormat(
+  choice: StorageChoice,
+  identity: () => Promise<string>,
+  options: Omit<FormatLevelsOptions, 'identity' | 'most'>,
+): Promise<FormatLevels | null> {
+  if (choice.engine !== 'etcd' || choice.checksums === true) return null
+  const { formatLevel: most = newestLevel } = choice
+  return new FormatLevels({ ...options, most, identity: await identity() }).start()
+}

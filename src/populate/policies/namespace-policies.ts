@@ -1,0 +1,262 @@
+/**
+ * What population asks of writes of namespaces, as admission policies: the API server decides by itself, so that
+ * creating namespaces needs none of our processes. What CEL can't say (labels and annotations that templates set, and
+ * ends of namespaces) is left to the webhooks, which are asked about marked namespaces alone (`askedAnnotation`).
+ */
+import {
+  creatorKey,
+  optOutAnnotation,
+  ownerKey,
+  pendingLabel,
+  requirePermissionAnnotation,
+  templateResource,
+} from '../../apis/templates/types.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import {
+  mayNamespace,
+  mayTemplates,
+  namespaceVariables,
+  populates,
+  selectorVariables,
+  selects,
+  type Validation,
+  type Variable,
+  valueIn,
+} from './expressions.ts'
+import { parameterVariables, validateParameters } from './parameters.ts'
+import { askedAnnotation, policyNames, policyWithBinding } from './policy.ts'
+
+const templates: JsonObject = {
+  apiVersion: `${templateResource.group}/${templateResource.version}`,
+  kind: 'NamespaceTemplate',
+}
+/** Each template, one after the other; none = the policy has nothing to say. */
+const eachTemplate: JsonObject = { selector: {}, parameterNotFoundAction: 'Allow' }
+
+const namespaceRule = (operations: readonly string[], ...resources: readonly string[]): JsonObject => ({
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  operations: [...operations],
+  resources: [...resources],
+  scope: '*',
+})
+
+/** `others`: which namespaces population is about. */
+export function namespacePolicies(others: JsonObject): KubeObject[] {
+  const constraints = (...rules: JsonObject[]): JsonObject => ({
+    matchPolicy: 'Equivalent',
+    namespaceSelector: others,
+    resourceRules: rules,
+  })
+  const written = constraints(
+    namespaceRule(['CREATE', 'UPDATE'], 'namespaces'),
+    namespaceRule(['UPDATE'], 'namespaces/status', 'namespaces/finalize'),
+  )
+  return [
+    ...policyWithBinding('MutatingAdmissionPolicy', policyNames.creator, {
+      matchConstraints: constraints(namespaceRule(['CREATE', 'UPDATE'], 'namespaces')),
+      variables: [...namespaceVariables, ...creatorVariables],
+      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: keepCreator } }],
+    }),
+    ...policyWithBinding(
+      'MutatingAdmissionPolicy',
+      policyNames.gate,
+      {
+        paramKind: templates,
+        matchConstraints: constraints(namespaceRule(['CREATE', 'UPDATE'], 'namespaces')),
+        variables: [...selectorVariables, ...namespaceVariables, ...gateVariables],
+        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: shutGate } }],
+      },
+      eachTemplate,
+    ),
+    ...policyWithBinding('ValidatingAdmissionPolicy', policyNames.namespace, {
+      matchConstraints: written,
+      variables: [...namespaceVariables, ...creatorVariables],
+      validations: [...checkCreator, ...checkOwner, checkGate, checkOptOut],
+    }),
+    ...policyWithBinding(
+      'ValidatingAdmissionPolicy',
+      policyNames.use,
+      {
+        paramKind: templates,
+        matchConstraints: written,
+        variables: [...selectorVariables, ...namespaceVariables, ...useVariables, ...parameterVariables],
+        validations: [...checkUse, ...validateParameters],
+      },
+      eachTemplate,
+    ),
+  ]
+}
+
+const quoted = (expression: string): string => `'"' + ${expression} + '"'`
+const userCannot = `'user ' + ${quoted('request.userInfo.username')} + ' cannot '`
+
+const creatorAnnotation = valueIn('variables.annotations', creatorKey)
+const creatorLabel = valueIn('variables.labels', creatorKey)
+const owner = valueIn('variables.annotations', ownerKey)
+const oldOwner = valueIn('variables.oldAnnotations', ownerKey)
+
+const creatorVariables: readonly Variable[] = [
+  {
+    name: 'creatorLabel',
+    expression:
+      `request.operation != 'CREATE' ? ${valueIn('variables.oldLabels', creatorKey)} : ` +
+      String.raw`request.userInfo.username.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') ` +
+      "? request.userInfo.username : ''",
+  },
+]
+
+const pointer = (part: string, key: string): string =>
+  `/metadata/${part}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+/** A map that is not there yet. */
+const ensure = (part: 'annotations' | 'labels', when: string): string =>
+  `(has(object.metadata.${part}) || !(${when}) ? [] : ` +
+  `[JSONPatch{op: 'add', path: '/metadata/${part}', value: Object.metadata.${part}{}}])`
+
+/** Sets the key to `value`, or takes it out where that is the empty text. */
+function settle(part: 'annotations' | 'labels', key: string, value: string): string {
+  const path = pointer(part, key)
+  return (
+    `(${valueIn(`variables.${part}`, key)} == ${value} ? [] : ${value} == '' ` +
+    `? [JSONPatch{op: 'remove', path: '${path}'}] : [JSONPatch{op: 'add', path: '${path}', value: ${value}}])`
+  )
+}
+
+/** The user of this request is the creator, whatever the client says; and an apply without the owner keeps it. */
+const keepCreator = [
+  ensure('annotations', `variables.creator != '' || ${oldOwner} != ''`),
+  ensure('labels', "variables.creatorLabel != ''"),
+  settle('annotations', creatorKey, 'variables.creator'),
+  settle('labels', creatorKey, 'variables.creatorLabel'),
+  `(${oldOwner} == '' || '${ownerKey}' in variables.annotations ? [] : ` +
+    `[JSONPatch{op: 'add', path: '${pointer('annotations', ownerKey)}', value: ${oldOwner}}])`,
+].join(' + ')
+
+const gateVariables: readonly Variable[] = [
+  { name: 'populates', expression: populates('variables.labels', 'variables.annotations') },
+  {
+    name: 'isAsked',
+    expression: 'has(params.spec) && (has(params.spec.namespaceMetadata) || has(params.spec.expiry))',
+  },
+]
+
+const isShut = `request.operation == 'CREATE' && variables.populates`
+
+const shutGate = [
+  ensure('labels', isShut),
+  `(${isShut} ? [JSONPatch{op: 'add', path: '${pointer('labels', pendingLabel)}', value: 'true'}] : [])`,
+  ensure('annotations', 'variables.populates && variables.isAsked'),
+  '(variables.populates && variables.isAsked ? ' +
+    `[JSONPatch{op: 'add', path: '${pointer('annotations', askedAnnotation)}', value: 'true'}] : [])`,
+].join(' + ')
+
+const told = (what: 'created' | 'owns', kind: string, key: string, known: string): string =>
+  `'${kind} ${key} says who ${what} a namespace, and that is ' + (${known} == '' ? 'not known' : ${known})`
+
+const checkCreator: readonly Validation[] = [
+  {
+    expression: `${creatorAnnotation} == variables.creator`,
+    messageExpression: told('created', 'annotation', creatorKey, 'variables.creator'),
+    reason: 'Forbidden',
+  },
+  {
+    expression: `${creatorLabel} == variables.creatorLabel`,
+    messageExpression: told('created', 'label', creatorKey, 'variables.creator'),
+    reason: 'Forbidden',
+  },
+  {
+    expression: `${oldOwner} == '' || '${ownerKey}' in variables.annotations`,
+    messageExpression: told('owns', 'annotation', ownerKey, oldOwner),
+    reason: 'Forbidden',
+  },
+]
+
+const ownerField = `metadata.annotations[${ownerKey}]`
+const hasOwner = `'${ownerKey}' in variables.annotations`
+const ownerBefore = `(${oldOwner} == '' ? variables.creator : ${oldOwner})`
+/** One from before creators were recorded may still be given an owner. */
+const isNamed = `request.operation == 'CREATE' ? ${owner} != request.userInfo.username : ${ownerBefore} == ''`
+
+const checkOwner: readonly Validation[] = [
+  {
+    expression: `!(${hasOwner}) || ${owner} != ''`,
+    message: `${ownerField}: must name a user or a group`,
+    reason: 'Invalid',
+  },
+  {
+    expression: `!(${hasOwner}) || request.operation == 'CREATE' || ${ownerBefore} == '' || ${owner} == ${ownerBefore}`,
+    messageExpression: `'${ownerField}: the owner of a namespace does not change: it is ' + ${quoted(ownerBefore)}`,
+    reason: 'Invalid',
+  },
+  {
+    expression:
+      `!(${hasOwner}) || ${owner} == ${oldOwner} || !(${isNamed}) || ` + mayNamespace('assign-owner', 'variables.name'),
+    messageExpression:
+      `${userCannot} + 'make ' + ${quoted(owner)} + ' the owner of a namespace: annotation ${ownerKey} needs the ` +
+      `verb "assign-owner" on namespaces'`,
+    reason: 'Forbidden',
+  },
+]
+
+const checkGate: Validation = {
+  expression:
+    "request.operation == 'CREATE' || " +
+    `${valueIn('variables.labels', pendingLabel)} == ${valueIn('variables.oldLabels', pendingLabel)} || ` +
+    mayNamespace('initialize', 'variables.name'),
+  message: `label ${pendingLabel} is changed by holders of the verb "initialize" on the namespace alone`,
+  reason: 'Forbidden',
+}
+
+const optOut = `'${optOutAnnotation}' in variables.annotations`
+const optOutValue = valueIn('variables.annotations', optOutAnnotation)
+const oldOptOutValue = valueIn('variables.oldAnnotations', optOutAnnotation)
+
+const checkOptOut: Validation = {
+  expression:
+    `!(${optOut}) || ('${optOutAnnotation}' in variables.oldAnnotations && ` +
+    `${optOutValue} == ${oldOptOutValue}) || ` +
+    mayTemplates('optout'),
+  messageExpression:
+    `${userCannot} + 'opt a namespace out of its templates: annotation ${optOutAnnotation} needs the verb ` +
+    `"optout" on namespacetemplates'`,
+  reason: 'Forbidden',
+}
+
+const useVariables: readonly Variable[] = [
+  {
+    name: 'isGuarded',
+    expression: `${valueIn('variables.templateAnnotations', requirePermissionAnnotation)} == 'true'`,
+  },
+  { name: 'populates', expression: populates('variables.labels', 'variables.annotations') },
+  {
+    name: 'populated',
+    expression: `request.operation != 'CREATE' && ${populates('variables.oldLabels', 'variables.oldAnnotations')}`,
+  },
+  // Opting out and disabling are not looked at: both can be taken back.
+  {
+    name: 'isLeft',
+    expression:
+      "request.operation != 'CREATE' && !variables.isDeleted && " +
+      `${selects('variables.oldLabels')} && !(${selects('variables.labels')})`,
+  },
+  { name: 'template', expression: 'params.metadata.name' },
+]
+
+const cannotUse = (relation: string): string =>
+  `${userCannot} + 'use namespacetemplates ' + ${quoted('variables.template')} + ', which ${relation} this namespace'`
+
+const mayUse = mayTemplates('use', 'variables.template')
+
+const checkUse: readonly Validation[] = [
+  {
+    expression: `!variables.isGuarded || !variables.populates || variables.populated || ${mayUse}`,
+    messageExpression: cannotUse('selects'),
+    reason: 'Forbidden',
+  },
+  {
+    expression: `!variables.isGuarded || !variables.isLeft || ${mayUse}`,
+    messageExpression: cannotUse('would no longer select'),
+    reason: 'Forbidden',
+  },
+]

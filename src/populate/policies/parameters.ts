@@ -1,0 +1,45 @@
+/**
+ * Values of a template's parameters, as far as an update brought them: what it leaves as it was is no fault of its
+ * client. The bounds are those of `apis/templates/parameters.ts`.
+ */
+import { parameterValueMaxLength } from '../../apis/templates/parameters.ts'
+import type { Validation, Variable } from './expressions.ts'
+
+const given = (labels: string, annotations: string): string =>
+  `(has(p.fromLabel) ? (p.fromLabel in ${labels} ? ${labels}[p.fromLabel] : '') : ` +
+  `(p.fromAnnotation in ${annotations} ? ${annotations}[p.fromAnnotation] : ''))`
+
+const isNow = given('variables.labels', 'variables.annotations')
+const was = given('variables.oldLabels', 'variables.oldAnnotations')
+
+const isAllowed =
+  `(size(${isNow}) <= ${parameterValueMaxLength} && ` +
+  `!${isNow}.matches(r'[\\p{Cc}\\x{2028}\\x{2029}]')` +
+  ` && (!has(p.enum) || ${isNow} in p.enum) && (!has(p.pattern) || ${isNow}.matches('^(?:' + p.pattern + ')$')))`
+
+const isFault = `(${isNow} == '' ? has(p.required) && p.required : !${isAllowed})`
+
+export const parameterVariables: readonly Variable[] = [
+  { name: 'parameters', expression: 'has(params.spec) && has(params.spec.parameters) ? params.spec.parameters : []' },
+  {
+    name: 'faults',
+    expression:
+      '!variables.populates ? [] : ' +
+      `variables.parameters.filter(p, ${isFault} && !(variables.populated && ${isNow} == ${was}))`,
+  },
+]
+
+const field = "(has(p.fromLabel) ? 'metadata.labels[' + p.fromLabel : 'metadata.annotations[' + p.fromAnnotation) + ']'"
+const allowed =
+  `(has(p.enum) ? 'one of "' + p.enum.join('", "') + '"' : has(p.pattern) ? 'text that matches ' + p.pattern : ` +
+  `'any text in one line of at most ${parameterValueMaxLength} characters')`
+
+export const validateParameters: readonly Validation[] = [
+  {
+    expression: 'size(variables.faults) == 0',
+    messageExpression:
+      `variables.faults.map(p, ${field} + ': parameter "' + p.name + '" of template "' + variables.template + '" ' + ` +
+      `(${isNow} == '' ? 'is required: it must be ' : 'must be ') + ${allowed}).join(', ')`,
+    reason: 'Invalid',
+  },
+]

@@ -1,0 +1,62 @@
+/**
+ * `protect` as an admission policy in the API server itself, so that it holds while no process of ours runs. Protected
+ * objects carry a label with the name of their template; the policy refuses to other clients to put it on, change it or
+ * take it off.
+ */
+import { protectedByLabel, templateResource } from '../../apis/templates/types.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import { isCaretaker } from './hold.ts'
+import { policyNames, policyWithBinding } from './policy.ts'
+
+export const protectionSelector: JsonObject = { matchExpressions: [{ key: protectedByLabel, operator: 'Exists' }] }
+export const protectionRules: JsonObject[] = [
+  {
+    apiGroups: ['*'],
+    apiVersions: ['*'],
+    operations: ['CREATE', 'UPDATE', 'DELETE'],
+    resources: ['*'],
+    scope: 'Namespaced',
+  },
+]
+
+const isLabelled = (object: string): string =>
+  `${object} != null && has(${object}.metadata.labels) && '${protectedByLabel}' in ${object}.metadata.labels`
+const templateOf = (object: string): string => `${object}.metadata.labels['${protectedByLabel}']`
+
+export function protectionPolicy(): KubeObject[] {
+  const { group, resource } = templateResource
+  const bypass =
+    `authorizer.group('${group}').resource('${resource}').name(variables.template)` + ".check('bypass').allowed()"
+  return policyWithBinding('ValidatingAdmissionPolicy', policyNames.protection, {
+    matchConstraints: {
+      matchPolicy: 'Equivalent',
+      objectSelector: protectionSelector,
+      resourceRules: protectionRules,
+    },
+    variables: [
+      {
+        name: 'template',
+        expression: `${isLabelled('oldObject')} ? ${templateOf('oldObject')} : ${templateOf('object')}`,
+      },
+      isCaretaker,
+      // The request of a deletion of a collection has no name.
+      { name: 'name', expression: '(oldObject != null ? oldObject : object).metadata.name' },
+      // Clients that hold an object with a finalizer take it off when the object is being deleted.
+      {
+        name: 'isGoing',
+        expression: "request.operation == 'UPDATE' && has(oldObject.metadata.deletionTimestamp)",
+      },
+    ],
+    validations: [
+      {
+        expression: `variables.isCaretaker || variables.isGoing || ${bypass}`,
+        messageExpression:
+          `'user "' + request.userInfo.username + '" cannot ' + request.operation.lowerAscii() + ' ' + ` +
+          `request.kind.kind + ' ' + variables.name + ' in namespace "' + request.namespace + '": template "' + ` +
+          `variables.template + '" protects it; holders of the verb "bypass" on ${resource} "' + ` +
+          `variables.template + '" may'`,
+        reason: 'Forbidden',
+      },
+    ],
+  })
+}

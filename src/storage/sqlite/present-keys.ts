@@ -1,0 +1,48 @@
+/** The index of what exists, as an opened store reads it: whole, in key order, and compared with what was written. */
+import type { DatabaseSync } from 'node:sqlite'
+import { endOfCommit, type StorageError } from '../storage.ts'
+import type { Meta } from './file-format.ts'
+import { addPair, emptyDigest } from './live-digest.ts'
+import type { LogKey } from './log-entries.ts'
+import { columns } from './rows.ts'
+import { errorOf, faultOf } from './sqlite-faults.ts'
+
+/** Keys that are read at once: a row that is asked for alone costs twice as much. */
+const step = 4096
+
+type Damaged = (what: string) => StorageError
+
+/** Some at a time. Nothing may be written meanwhile. @throws StorageError code=corrupt */
+export function* presentKeys(
+  database: DatabaseSync,
+  meta: Pick<Meta, 'head' | 'live' | 'digest'>,
+  damaged: Damaged,
+): Generator<readonly LogKey[]> {
+  const page = database.prepare('SELECT key, revision FROM present WHERE key > ? ORDER BY key LIMIT ?')
+  page.setReturnArrays(true)
+  let live = 0
+  let digest = emptyDigest
+  try {
+    for (let reached = ''; ; ) {
+      const keys = page.all(reached, step).map((row) => checkedKey(row, meta, damaged))
+      const last = keys.at(-1)
+      if (last === undefined) break
+      for (const [key, revision] of keys) digest = addPair(digest, key, revision)
+      live += keys.length
+      reached = last[0]
+      yield keys
+    }
+  } catch (error) {
+    throw errorOf(faultOf(error, database.location() ?? ''))
+  }
+  if (live !== meta.live || digest !== meta.digest) {
+    throw damaged(`the index of what exists is not what was written: ${live} keys, expected ${meta.live}`)
+  }
+}
+
+function checkedKey(row: unknown, { head }: Pick<Meta, 'head'>, damaged: Damaged): LogKey {
+  const [key, revision] = columns(row)
+  if (typeof key !== 'string' || typeof revision !== 'number') throw damaged('a key or revision is unreadable')
+  if (endOfCommit(revision) > head) throw damaged(`${key} is newer than the log`)
+  return [key, revision]
+}

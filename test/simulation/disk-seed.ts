@@ -1,0 +1,401 @@
+/** One seed of the SQLite engine on a simulated disk: commits, power failures, and what is left of the commits. */
+import { damageOf } from '../../src/storage/damaged-value.ts'
+import { holdFor } from '../../src/storage/relay/relay-holder.ts'
+import { RelayStorage } from '../../src/storage/relay/relay-storage.ts'
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
+import {
+  type Change,
+  type Commit,
+  type Entry,
+  endOfCommit,
+  isStorageError,
+  type PendingCommit,
+  prefixSpan,
+  type Revision,
+  type Storage,
+  StorageError,
+  type Transaction,
+} from '../../src/storage/storage.ts'
+import { Random } from '../fuzz/random.ts'
+import { Ledger, type Version } from './disk/ledger.ts'
+import { markOnDisk } from './disk/mark.ts'
+import { relayPorts } from './disk/relay-ports.ts'
+import { SimulatedMachine } from './machine.ts'
+import { simulated } from './runtime/simulated-process.ts'
+import { Scheduler } from './scheduler.ts'
+import type { Outcome, SeedOptions } from './seed.ts'
+
+const directory = '/store'
+const keys = 6
+const writers = 3
+const lifeMs = 400
+const patienceMs = 60_000
+const span = prefixSpan('/k/')
+
+/** How the disk goes wrong in one life of the server, beside losing its power at the end. */
+type Trouble = 'none' | 'lies' | 'decays' | 'failing write' | 'failing flush' | 'full'
+
+interface Life {
+  readonly trouble: Trouble
+  readonly text: string
+  /** Writes and flushes until the power fails; undefined: a clean stop. */
+  readonly operations: number | undefined
+}
+
+function drawLives(random: Random): Life[] {
+  const troubles = random.pick<readonly Trouble[]>([
+    ['none'],
+    ['none', 'lies'],
+    ['none', 'decays', 'decays'],
+    ['none', 'failing write', 'failing flush'],
+    ['none', 'full'],
+  ])
+  return Array.from({ length: 3 + random.below(5) }, () => {
+    const trouble = random.pick(troubles)
+    const operations = random.chance(0.8) ? 1 + random.below(150) : undefined
+    const ends = operations === undefined ? 'a clean stop' : `no power after ${operations} writes and flushes`
+    return { trouble, operations, text: `disk: ${trouble}, then ${ends}` }
+  })
+}
+
+export async function runDiskSeed({ seed, without = [], keepsTrace = false }: SeedOptions): Promise<Outcome> {
+  const scheduler = new Scheduler({ keepsTrace })
+  simulated.begin(scheduler, seed)
+  const all = drawLives(new Random(seed, 5))
+  const run = new DiskRun(scheduler, new Random(seed, 4))
+  const lives = all.filter((_, i) => !without.includes(i))
+  const broken = await run.play(lives).then(
+    () => [],
+    (error: unknown) => [`the run broke off: ${error instanceof Error ? error.stack : String(error)}`],
+  )
+  scheduler.end()
+  return {
+    seed,
+    hash: scheduler.traceHash(),
+    trace: scheduler.trace,
+    steps: scheduler.steps,
+    operations: run.commits,
+    faults: all.map(({ text }) => text),
+    without,
+    problems: [...broken, ...run.problems],
+  }
+}
+
+interface Recovered {
+  readonly found: ReadonlyMap<Revision, Version>
+  readonly entries: readonly Entry[]
+  readonly head: Revision
+  readonly compacted: Revision
+}
+
+class DiskRun {
+  readonly problems: string[] = []
+  commits = 0
+  readonly #scheduler: Scheduler
+  readonly #random: Random
+  readonly #ledger = new Ledger()
+  #hasLied = false
+  #mayFail = false
+  #processes = 0
+
+  constructor(scheduler: Scheduler, random: Random) {
+    this.#scheduler = scheduler
+    this.#random = random
+  }
+
+  async play(lives: readonly Life[]): Promise<void> {
+    const lastly: Life = { trouble: 'none', operations: undefined, text: 'the last life' }
+    for (const life of [...lives, lastly]) {
+      this.#scheduler.tell(life.text)
+      const lived = await this.#scheduler.until(this.#live(life), { what: life.text, withinMs: patienceMs })
+      if (lived === 'unusable' || this.problems.length > 0) return
+    }
+  }
+
+  async #live({ trouble, operations }: Life): Promise<'lived' | 'unusable'> {
+    const { disk } = simulated
+    if (trouble === 'decays') await this.#readDecayed()
+    const storage = await this.#open()
+    if (storage === undefined) return 'unusable'
+    this.#checkRecovered(await this.#recovered(storage))
+    if (this.problems.length > 0) return 'lived'
+    const life = new AbortController()
+    const dead = new Promise<'dead'>((resolve) => {
+      if (operations !== undefined) disk.failPowerAfter(operations, () => resolve('dead'))
+    })
+    disk.lies = trouble === 'lies'
+    this.#hasLied = disk.lies
+    this.#mayFail = trouble === 'failing write' || trouble === 'failing flush' || trouble === 'full'
+    const troubling = this.#trouble(trouble)
+    const over = this.#pause(lifeMs)
+    // Other processes of the machine use the same store through the one that holds it.
+    const relayed = this.#random.chance(0.4) ? relayOf(storage) : storage
+    for (const followed of new Set([storage, relayed])) void this.#follow(followed, life.signal)
+    const writing = Array.from({ length: writers }, (_, i) => this.#write(i === 0 ? storage : relayed, life.signal))
+    const how = await Promise.race([dead, over])
+    if (how !== 'dead' && operations !== undefined) disk.failPower()
+    life.abort()
+    troubling.cancel()
+    if (how !== 'dead' && operations === undefined) {
+      await Promise.all(writing)
+      // What was not flushed where a flush failed is not believed; that it is told is tried elsewhere.
+      await this.#close(storage)
+      this.#scheduler.tell('a clean stop')
+    }
+    if (operations !== undefined) this.#scheduler.tell('the power fails')
+    disk.lies = false
+    disk.failing = 'no'
+    disk.capacity = Number.POSITIVE_INFINITY
+    simulated.end()
+    return 'lived'
+  }
+
+  async #close(storage: Storage): Promise<void> {
+    try {
+      await storage[Symbol.asyncDispose]()
+    } catch (error) {
+      this.#expectFault(error)
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#scheduler.after(ms, resolve))
+  }
+
+  #trouble(trouble: Trouble): { cancel(): void } {
+    const { disk } = simulated
+    return this.#scheduler.after(lifeMs * 0.7 * this.#random.next(), () => {
+      if (trouble === 'failing write') disk.failing = 'write'
+      if (trouble === 'failing flush') disk.failing = 'flush'
+      if (trouble === 'full') disk.capacity = disk.usedBytes + 8_000
+    })
+  }
+
+  /** undefined: it says what is wrong with it, and can't be used. */
+  async #open(): Promise<Storage | undefined> {
+    const options = this.#options()
+    const { newest } = this.#ledger
+    try {
+      return await SqliteStorage.open(options)
+    } catch (error) {
+      simulated.end()
+      if (!isStorageError(error, 'corrupt')) throw error
+      this.#scheduler.tell(`it does not open: ${error.message}`)
+      if (!this.#hasLied) this.problems.push(`no power is no damage, and yet: ${error.message}`)
+      if (!error.message.includes('--accept-loss')) return undefined
+      const opened = await SqliteStorage.open({ ...options, acceptLoss: true })
+      const recovered = await this.#recovered(opened)
+      if (recovered.head < newest) this.problems.push(`${recovered.head} begins before ${newest}, which was given out`)
+      this.#ledger.forget(this.#lost(recovered, 0))
+      return opened
+    }
+  }
+
+  #options(): Parameters<typeof SqliteStorage.open>[0] {
+    const machine = new SimulatedMachine(`d${this.#processes}`, this.#scheduler, new Random(this.#processes++))
+    return { directory, clock: machine.clock, reserveBytes: 64 * 1024 }
+  }
+
+  async #recovered(storage: Storage): Promise<Recovered> {
+    const compacted = await storage.compactedRevision()
+    const head = await storage.currentRevision()
+    const found = new Map<Revision, Version>()
+    const stop = new AbortController()
+    for await (const batch of storage.watch(span, compacted, stop.signal)) {
+      if (batch.type === 'changes') for (const change of batch.changes) found.set(change.revision, versionOf(change))
+      else if (batch.revision >= head) break
+    }
+    stop.abort()
+    const { entries } = await storage.range(span)
+    this.#scheduler.tell(`recovered ${found.size} changes of ${compacted} to ${head}`)
+    return { found, entries, head, compacted }
+  }
+
+  #checkRecovered(recovered: Recovered): void {
+    const { found, entries, head } = recovered
+    this.problems.push(...this.#ledger.problems(found))
+    const lost = this.#lost(recovered, recovered.compacted)
+    if (lost.length > 0) this.#checkLoss(lost, found, head)
+    this.#ledger.forget(lost)
+    for (const [revision, version] of found) this.problems.push(...this.#ledger.see(revision, version))
+    this.problems.push(...this.#stateProblems(entries, false))
+  }
+
+  /** Of what was visible. `compacted`: history up to here is only what is left of it. */
+  #lost({ found, entries, head }: Recovered, compacted: Revision): Revision[] {
+    const there = new Map<Revision, Version>(found)
+    for (const entry of entries) there.set(entry.revision, { key: entry.key, text: textOf(entry) })
+    return this.#ledger.missing(there, Math.min(compacted, head))
+  }
+
+  /** Only a disk that lied may lose, only the end, and only what nothing on it tells of. */
+  #checkLoss(lost: readonly Revision[], found: ReadonlyMap<Revision, Version>, head: Revision): void {
+    const first = lost[0] as Revision
+    if (!this.#hasLied)
+      this.problems.push(`${lost.length} changes from ${first} on were acknowledged or seen, and are lost`)
+    const kept = [...found.keys()].filter((revision) => revision > first)
+    if (kept.length > 0) this.problems.push(`${first} is lost, and ${kept.join()} behind it are there`)
+    const mark = markOnDisk(simulated.disk, `${directory}/acknowledged`)
+    if (endOfCommit(mark) > head) this.problems.push(`${first} is lost without a word, and the mark says ${mark}`)
+  }
+
+  #stateProblems(entries: readonly Entry[], mayBeDamaged: boolean): string[] {
+    const want = this.#ledger.state()
+    const got = new Map(entries.map((entry) => [entry.key, entry]))
+    const differing = new Set([...want.keys(), ...got.keys()])
+    return [...differing].flatMap((key) => {
+      const [is, should] = [got.get(key), want.get(key)]
+      if (is !== undefined && mayBeDamaged && damageOf(is.value) !== undefined) return []
+      if (is?.revision === should?.revision && (is && textOf(is)) === should?.text) return []
+      return [`${key} is at ${is?.revision}, and should be at ${should?.revision}`]
+    })
+  }
+
+  /** A copy of the disk decays, and is read: everything it answers is right, or said to be damaged. */
+  async #readDecayed(): Promise<void> {
+    const { disk } = simulated
+    const image = disk.image()
+    // First as it is, to know what is on it: more may be there than was acknowledged.
+    const sound = await this.#open()
+    if (sound === undefined) return
+    this.#checkRecovered(await this.#recovered(sound))
+    this.#putBack(image)
+    const paths = disk.paths.filter((path) => disk.get(path).length > 0)
+    if (paths.length === 0) return
+    for (let flips = 1 + this.#random.below(3); flips > 0; flips--) {
+      const path = this.#random.pick(paths)
+      const bit = this.#random.below(disk.get(path).length * 8)
+      disk.get(path).flip(bit)
+      this.#scheduler.tell(`bit ${bit} of ${path} flips`)
+    }
+    this.#mayFail = true
+    try {
+      const storage = await SqliteStorage.open(this.#options())
+      const { head } = { head: await storage.currentRevision() }
+      const { entries } = await storage.range(span)
+      const mark = markOnDisk(disk, `${directory}/acknowledged`)
+      // What no mark tells of may be lost from the end of the log: docs/adr/0048.
+      if (mark >= this.#ledger.newest || endOfCommit(head) >= this.#ledger.newest) {
+        this.problems.push(...this.#stateProblems(entries, true))
+      }
+    } catch (error) {
+      this.#expectFault(error)
+    }
+    this.#putBack(image)
+  }
+
+  #putBack(image: ReturnType<typeof simulated.disk.image>): void {
+    simulated.end()
+    simulated.disk.newGeneration()
+    simulated.disk.restore(image)
+  }
+
+  #expectFault(error: unknown): void {
+    if (!(error instanceof StorageError)) throw error
+    this.#scheduler.tell(`it says ${error.code}: ${error.message}`)
+    if (!this.#mayFail)
+      this.problems.push(`nothing is wrong with the disk, and it says ${error.code}: ${error.message}`)
+  }
+
+  /** One writer: reads, and writes one to three keys as if what it read still held. */
+  async #write(storage: Storage, signal: AbortSignal): Promise<void> {
+    const random = this.#random
+    while (!signal.aborted) {
+      await this.#pause(12 * random.next())
+      if (random.chance(0.03)) await this.#compact(storage)
+      const chosen = [...new Set(random.some(2, () => this.#key()).concat(this.#key()))]
+      const found = await Promise.all(chosen.map((key) => storage.get(key).catch(() => undefined)))
+      if (signal.aborted || found.includes(undefined)) continue
+      const { writes } = this.#ledger.attempt(
+        chosen.map((key, i) => {
+          const deletes = found[i]?.entry !== undefined && random.chance(0.3)
+          return { key, sizeBytes: deletes ? undefined : this.#size() }
+        }),
+      )
+      const transaction: Transaction = {
+        guards: [],
+        writes: writes.map(({ key, text }, i) => ({
+          key,
+          value: text === undefined ? undefined : Buffer.from(text),
+          expect: found[i]?.entry?.revision ?? 'absent',
+        })),
+      }
+      const pending = this.#commit(storage, writes, transaction)
+      if (random.chance(0.3)) this.#followUp(storage, pending, chosen[0] as string)
+      await pending.settled
+    }
+  }
+
+  #key(): string {
+    return `/k/${this.#random.below(keys)}`
+  }
+
+  /** Mostly small; some take several pages. */
+  #size(): number {
+    return this.#random.chance(0.15) ? this.#random.below(9_000) : this.#random.below(200)
+  }
+
+  #commit(
+    storage: Storage,
+    writes: readonly Version[],
+    transaction: Transaction,
+  ): PendingCommit & { readonly settled: Promise<void> } {
+    const pending = storage.commit(transaction)
+    this.commits++
+    const settled = pending.done.then(
+      (commit: Commit) => {
+        if (!commit.ok) return
+        this.#scheduler.tell(`acknowledged ${commit.revision}: ${writes.map(({ key }) => key).join()}`)
+        this.problems.push(...this.#ledger.acknowledge({ writes }, commit.revision))
+      },
+      (error: unknown) => this.#expectFault(error),
+    )
+    return { ...pending, settled }
+  }
+
+  /** Another one that stands on a transaction whose outcome is not known yet. */
+  #followUp(storage: Storage, { ticket }: PendingCommit, key: string): void {
+    const { writes } = this.#ledger.attempt([{ key, sizeBytes: this.#size() }])
+    const value = Buffer.from(writes[0]?.text ?? '')
+    const follower = { guards: [], writes: [{ key, value, expect: { asLeftBy: ticket } }] }
+    void this.#commit(storage, writes, follower)
+  }
+
+  async #compact(storage: Storage): Promise<void> {
+    try {
+      await storage.compact(await storage.currentRevision())
+    } catch (error) {
+      this.#expectFault(error)
+    }
+  }
+
+  /** What a watch shows is durable: it must be there in the next life. */
+  async #follow(storage: Storage, signal: AbortSignal): Promise<void> {
+    let last = await storage.currentRevision()
+    try {
+      for await (const batch of storage.watch(span, last, signal)) {
+        if (batch.type !== 'changes') continue
+        for (const change of batch.changes) {
+          if (change.revision <= last) this.problems.push(`a watch shows ${change.revision} after ${last}`)
+          last = change.revision
+          this.problems.push(...this.#ledger.see(last, versionOf(change)))
+        }
+      }
+    } catch (error) {
+      this.#expectFault(error)
+    }
+  }
+}
+
+function relayOf(storage: Storage): Storage {
+  const [held, asking] = relayPorts()
+  holdFor(held, storage)
+  return new RelayStorage(asking)
+}
+
+const textOf = ({ value }: Entry): string => Buffer.from(value).toString('utf8')
+
+const versionOf = ({ key, value }: Change): Version => ({
+  key,
+  text: value === undefined ? undefined : Buffer.from(value).toString('utf8'),
+})
