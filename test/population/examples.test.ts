@@ -296,6 +296,32 @@ describe('examples', () => {
     expect(quota?.['spec']).toEqual({ hard: { pods: '20' } })
   })
 
+  test('protected-objects: conditions, protection, strictness and a clone', async () => {
+    await using plane = await startControlPlane()
+    const { client } = plane
+    expect(await applyAll(client, 'protected-objects')).toBe(4)
+    const quota = await waitFor(client, quotas, { namespace: 'team-a', name: 'pods' }, isThere)
+    expect(quota?.['spec']).toEqual({ hard: { pods: '100' } })
+    const secrets = { ...configMaps, resource: 'secrets' }
+    const source = await client.get(secrets, { namespace: 'platform', name: 'pull-secret' })
+    const copy = await waitFor(client, secrets, { namespace: 'team-a', name: 'pull-secret' }, isThere)
+    expect([copy?.['type'], copy?.['data']]).toEqual([source['type'], source['data']])
+    const policy = { namespace: 'team-a', name: 'deny-ingress' }
+    const admin = plane.clientAs('admin-of-team-a', ['system:authenticated'])
+    await client.create(roleBindings, {
+      metadata: { name: 'admin', namespace: 'team-a' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'admin-of-team-a' }],
+    })
+    await expect(admin.delete(networkPolicies, policy)).rejects.toThrow('template "team" protects it')
+    const settings = { namespace: 'team-a', name: 'settings' }
+    await client.patch(configMaps, settings, { data: { replicas: '5' } }, { fieldManager: 'scaler' })
+    const label = 'policy/namespace-template-name'
+    await client.patch(configMaps, settings, { metadata: { labels: { [label]: null } } })
+    const mended = await waitFor(client, configMaps, settings, (o) => o?.metadata.labels?.[label] === 'team')
+    expect(mended?.['data']).toEqual({ replicas: '5' })
+  })
+
   test('namespace-initializers: the YAML of the design document', async () => {
     await using plane = await startControlPlane()
     const { client } = plane

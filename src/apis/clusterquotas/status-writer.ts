@@ -22,10 +22,14 @@ export class StatusWriter {
   readonly #deps: StatusWriterDeps
   /** uid → how often its figures have changed since the status was compared with them. */
   readonly #behind = new Map<string, number>()
+  /** uid → writes under way. */
+  readonly #writing = new Map<string, Set<Promise<void>>>()
+  /** uid → the write that begins when those are done. */
+  readonly #next = new Map<string, Promise<void>>()
 
   constructor(deps: StatusWriterDeps) {
     this.#deps = deps
-    deps.figures.onChange((uid) => this.#behind.set(uid, (this.#behind.get(uid) ?? 0) + 1))
+    deps.figures.onChange((uid) => this.#changed(uid))
   }
 
   /** Until the status of the quota ('' = of all) shows what this process knows now. */
@@ -34,9 +38,8 @@ export class StatusWriter {
     const one = quotas.find(name)
     const all = name === '' ? [...quotas.all()] : one === undefined ? [] : [one]
     for (const { uid, name: behind } of all) {
-      if (!this.#behind.has(uid)) continue
       try {
-        await this.write(behind)
+        await this.#catchUp(uid, behind)
       } catch (error) {
         // The reader is shown what was stored before.
         log.warn({ error, quota: behind }, 'the status of a ClusterResourceQuota could not be stored')
@@ -44,10 +47,41 @@ export class StatusWriter {
     }
   }
 
+  /** Readers share a write: those under way, if they were decided on all that is known, else the next. */
+  async #catchUp(uid: string, name: string): Promise<void> {
+    const writing = [...(this.#writing.get(uid) ?? [])]
+    if (!this.#behind.has(uid)) {
+      await Promise.all(writing)
+      return
+    }
+    let next = this.#next.get(uid)
+    if (next === undefined) {
+      next = Promise.allSettled(writing).then(() => {
+        this.#next.delete(uid)
+        return this.write(name)
+      })
+      this.#next.set(uid, next)
+    }
+    await next
+  }
+
   /** `observed`: the spec that is counted everywhere from now on; nothing is written where it is not the spec now. */
-  async write(name: string, observed?: ParsedQuota): Promise<void> {
+  write(name: string, observed?: ParsedQuota): Promise<void> {
+    const uid = this.#deps.quotas.find(name)?.uid ?? ''
+    const writing = this.#writing.get(uid) ?? new Set()
+    this.#writing.set(uid, writing)
+    const done = this.#store(name, observed).finally(() => {
+      writing.delete(done)
+      if (writing.size === 0) this.#writing.delete(uid)
+    })
+    writing.add(done)
+    return done
+  }
+
+  async #store(name: string, observed: ParsedQuota | undefined): Promise<void> {
     const { quotas, figures, type, writeRecords } = this.#deps
-    await writeRecords((view) => {
+    let compared: string | undefined
+    const decide: Parameters<typeof writeRecords>[0] = (view) => {
       const quota = quotas.find(name)
       const seen = view.see(type, '', name)
       const { object } = seen
@@ -56,9 +90,20 @@ export class StatusWriter {
       const changes = this.#behind.get(quota.uid)
       const status = figuresShown(object, quota, figures.of(quota.uid), observed?.generation)
       if (this.#behind.get(quota.uid) === changes) this.#behind.delete(quota.uid)
+      compared = quota.uid
       if (jsonEqual(status, object.status ?? {})) return undefined
       const next: ClusterResourceQuota = { ...object, status }
       return { writes: [{ key: seen.key, expect: seen.expect, value: encodeStored(next), object: next, type }] }
-    })
+    }
+    try {
+      await writeRecords(decide)
+    } catch (error) {
+      if (compared !== undefined) this.#changed(compared)
+      throw error
+    }
+  }
+
+  #changed(uid: string): void {
+    this.#behind.set(uid, (this.#behind.get(uid) ?? 0) + 1)
   }
 }

@@ -8,6 +8,7 @@ import {
   type ClusterResourceQuota,
   type ClusterResourceQuotaStatus,
   mostListed,
+  mostListedBytes,
   type Printed,
   type QuotaFigures,
 } from './types.ts'
@@ -40,13 +41,22 @@ export function figuresShown(
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     total: figures(total),
     namespaceCount: shares.size,
-    namespaces: namespaces.map(({ name, used }) => ({ namespace: name, status: figures(used) })),
+    namespaces: fitting(namespaces.map(({ name, used }) => ({ namespace: name, status: figures(used) }))),
     ...(parsed.per === undefined
       ? {}
       : {
-          accounts: accounts.map(({ name, count, used }) => ({ name, namespaces: count, used: printed(names, used) })),
+          accounts: fitting(
+            accounts.map(({ name, count, used }) => ({ name, namespaces: count, used: printed(names, used) })),
+          ),
         }),
   }
+}
+
+/** The first of them, as many as fit: a quota of many resources says a lot of each namespace. */
+function fitting<T>(listed: readonly T[]): T[] {
+  let left = mostListedBytes
+  const end = listed.findIndex((one) => (left -= Buffer.byteLength(JSON.stringify(one))) < 0)
+  return listed.slice(0, end < 0 ? listed.length : end)
 }
 
 const printed = (names: readonly string[], used: Amounts): Printed =>

@@ -58,6 +58,8 @@ export const namespacesName = 'count/namespaces'
 
 /** Listed in the status of a quota: namespaces, and creators or owners. */
 export const mostListed = 100
+/** That each of the two lists takes, as JSON. */
+export const mostListedBytes: number = 64 * 1024
 
 const string: Schema = { type: 'string' }
 const strings: Schema = { type: 'array', listType: 'atomic', items: string }
@@ -135,11 +137,11 @@ const status = object({
   namespaceCount: describe(integer, 'Selected namespaces.'),
   namespaces: listOf(
     object({ namespace: string, status: object({ hard: quantities, used: quantities }) }),
-    `What namespaces use: the largest ${mostListed}.`,
+    `What namespaces use: the largest ${mostListed}, as many as 64 KiB hold.`,
   ),
   accounts: listOf(
     object({ name: string, namespaces: integer, used: quantities }),
-    `What creators or owners use, where each has its own account: the largest ${mostListed}.`,
+    `What creators or owners use, where each has its own account: the largest ${mostListed}, as many as 64 KiB hold.`,
   ),
 })
 
