@@ -17,7 +17,7 @@ import {
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { installName } from './names.ts'
 import { askedAnnotation } from './policies/policy.ts'
-import { protectionRules, protectionSelector } from './policies/protection.ts'
+import { protectedStatusRules, protectionRules, protectionSelector } from './policies/protection.ts'
 
 /** Which of our paths a webhook is served under. */
 export const webhookPaths = { admit: '/admit', check: '/check', hold: '/hold', protect: '/protect' } as const
@@ -113,6 +113,13 @@ export function webhookConfigurations(options: WebhookConfigurationOptions): Kub
     rules: [ruleOf('', 'v1', ['UPDATE'], 'namespaces/status', 'namespaces/finalize')],
   }
   const protect = { ...webhook('protect', 5), objectSelector: protectionSelector, rules: protectionRules }
+  // The status goes on being written while no replica answers.
+  const protectStatus = {
+    ...webhook('protect', 2, 'protect-status'),
+    failurePolicy: 'Ignore',
+    objectSelector: protectionSelector,
+    rules: protectedStatusRules,
+  }
   const hold = {
     ...webhook('hold', 5),
     ...(failOpen ? { failurePolicy: 'Ignore' } : {}),
@@ -133,7 +140,7 @@ export function webhookConfigurations(options: WebhookConfigurationOptions): Kub
       webhooks: [
         ...both('check'),
         relabel,
-        ...(policies === 'none' ? [protect] : []),
+        ...(policies === 'none' ? [protect, protectStatus] : []),
         ...(policies === 'all' ? [] : [hold]),
       ],
     },

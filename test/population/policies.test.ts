@@ -118,6 +118,7 @@ const template = (name: string, spec: object, annotations: object = {}): KubeObj
     metadata: { name, annotations },
     spec: { templates: [configMap(`of-${name}`)], ...spec },
   }) as KubeObject
+const guarded = { 'policy/namespace-template-require-permission': 'true' }
 const byLabel = (value: string): object => ({ namespaces: { labelSelector: { matchLabels: { tier: value } } } })
 
 /** `dev` may do everything in all namespaces and to them, and has no verb of ours. `lead` may use `gold` besides. */
@@ -143,7 +144,7 @@ async function prepare({ client }: Cluster): Promise<void> {
           verbs: ['use'],
           apiGroups: ['policy.borough.dev'],
           resources: ['namespacetemplates'],
-          resourceNames: ['gold'],
+          resourceNames: ['gold', 'sized', 'conditional'],
         },
         { verbs: ['optout'], apiGroups: ['policy.borough.dev'], resources: ['namespacetemplates'] },
       ],
@@ -165,8 +166,36 @@ async function prepare({ client }: Cluster): Promise<void> {
       subjects: [{ apiGroup: rbac, kind: 'User', name }],
     } as never)
   }
+  // In one namespace alone, which was there before creators were recorded.
+  await client.create({ group: rbac, version: 'v1', resource: 'roles' }, {
+    metadata: { namespace: 'default', name: 'policies-dev' },
+    rules: [{ verbs: ['assign-owner'], apiGroups: [''], resources: ['namespaces'] }],
+  } as never)
+  await client.create({ group: rbac, version: 'v1', resource: 'rolebindings' }, {
+    metadata: { namespace: 'default', name: 'policies-dev' },
+    roleRef: { apiGroup: rbac, kind: 'Role', name: 'policies-dev' },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: 'dev' }],
+  } as never)
   const templates = [
-    template('gold', byLabel('gold'), { 'policy/namespace-template-require-permission': 'true' }),
+    template(
+      'sized',
+      {
+        ...byLabel('sized'),
+        parameters: [{ name: 'size', fromLabel: 'size', enum: ['small', 'large'], default: 'small' }],
+        templates: [{ ...configMap('of-sized'), data: { size: '$(size)' } }],
+      },
+      guarded,
+    ),
+    template(
+      'conditional',
+      {
+        ...byLabel('conditional'),
+        templates: [],
+        objects: [{ when: "'more' in namespaceObject.metadata.labels", template: configMap('more') }],
+      },
+      guarded,
+    ),
+    template('gold', byLabel('gold'), guarded),
     template('globbed', {
       namespaces: { nameSelector: { include: ['d.t-*', 'q?e-*', 'we[i]rd\\E*'], exclude: ['*-not'] } },
     }),
@@ -199,9 +228,11 @@ async function prepare({ client }: Cluster): Promise<void> {
 const pending = 'policy/namespace-template-pending'
 const creator = 'authorization.k8s.io/creator'
 const owner = 'borough.dev/owner'
+const asked = 'policy.borough.dev/asks-webhooks'
 const optOut = 'policy/namespace-template-opt-out'
-const cannotUse = (user: string, relation: string): string =>
-  `403 user "${user}" cannot use namespacetemplates "gold", which ${relation} this namespace`
+const cannotUse = (user: string, relation: string, of = 'gold'): string =>
+  `403 user "${user}" cannot use namespacetemplates "${of}", which ${relation} this namespace`
+const cannotChange = (of: string): string => cannotUse('dev', 'would give something else to', of)
 
 const gateIsShut =
   '403 label policy/namespace-template-pending is changed by holders of the verb "initialize" on the namespace ' +
@@ -243,6 +274,43 @@ const cases: readonly Case[] = [
     want: cannotUse('dev', 'would no longer select'),
   },
   {
+    name: 'one that such a template selects and gives what its parameter says',
+    user: 'lead',
+    ask: ['POST', namespaces, named('sized', { tier: 'sized' })],
+    want: 'created',
+  },
+  {
+    name: 'another value of the parameter',
+    ask: ['PATCH', `${namespaces}/sized`, { metadata: { labels: { size: 'large' } } }],
+    want: cannotChange('sized'),
+  },
+  {
+    name: 'the same, when what asks for webhooks is taken off with it',
+    ask: ['PATCH', `${namespaces}/sized`, { metadata: { labels: { size: 'large' }, annotations: { [asked]: null } } }],
+    want: cannotChange('sized'),
+  },
+  {
+    name: 'what asks for webhooks, taken off by way of the status',
+    ask: ['PATCH', `${namespaces}/sized/status`, { metadata: { annotations: { [asked]: null } } }],
+    want: 'done',
+  },
+  {
+    name: 'another value after that, by way of the status',
+    ask: ['PATCH', `${namespaces}/sized/status`, { metadata: { labels: { size: 'large' } } }],
+    want: cannotChange('sized'),
+  },
+  {
+    name: 'one that such a template selects and gives what its condition says',
+    user: 'lead',
+    ask: ['POST', namespaces, named('conditional', { tier: 'conditional' })],
+    want: 'created',
+  },
+  {
+    name: 'a label by which its condition turns true',
+    ask: ['PATCH', `${namespaces}/conditional`, { metadata: { labels: { more: 'x' } } }],
+    want: cannotChange('conditional'),
+  },
+  {
     name: 'another label of it',
     ask: ['PATCH', `${namespaces}/g2`, { metadata: { labels: { more: 'x' } } }],
     want: 'done',
@@ -274,6 +342,13 @@ const cases: readonly Case[] = [
     user: 'lead',
     ask: ['POST', namespaces, named('o2', {}, { [owner]: 'alice' })],
     want: 'created',
+  },
+  {
+    name: 'an owner with the verb in that namespace alone',
+    ask: ['PATCH', `${namespaces}/default`, { metadata: { annotations: { [owner]: 'alice' } } }],
+    want:
+      '403 user "dev" cannot make "alice" the owner of a namespace: annotation borough.dev/owner needs the verb ' +
+      '"assign-owner" on namespaces',
   },
   {
     name: 'an owner that is the creator',

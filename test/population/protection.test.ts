@@ -7,6 +7,8 @@ import { AnyWorld, refusalAnywhere } from './any-world.ts'
 import { elsewhere, elsewhereWithoutPolicies, onBorough } from './enforcement/clusters.ts'
 import { configMap, configMapResource, namespaceResource } from './population-world.ts'
 
+const quotaResource = { group: '', version: 'v1', resource: 'resourcequotas' }
+
 const rbac = (resource: string) => ({ group: 'rbac.authorization.k8s.io', version: 'v1', resource })
 
 describe.each([
@@ -85,6 +87,60 @@ describe.each([
       details: { name: 'policy', kind: 'configmaps', ...causes },
     })
     expect(await admin.get(configMapResource, ref)).toEqual(before)
+  })
+
+  test('the status stays open, and metadata is not changed by way of it', async () => {
+    const quota = {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'quota' },
+      spec: { hard: { pods: '1' } },
+    }
+    await world.template('quotas', [{ protect: true, template: quota }])
+    await world.namespace('quotas-1')
+    const owner = await world.admit('owner', 'quotas-1', 'cluster-admin')
+    const of = { namespace: 'quotas-1', name: 'quota' }
+    await waitFor(admin, quotaResource, of, (o) => o !== undefined)
+    const why =
+      `resourcequotas "quota" is forbidden: ${denied}user "owner" cannot update ResourceQuota quota in namespace ` +
+      '"quotas-1": template "quotas" protects it; holders of the verb "bypass" on namespacetemplates "quotas" may'
+    const changes = [
+      { labels: null },
+      { labels: { 'policy.borough.dev/protected-by': null } },
+      { annotations: { mine: 'x' } },
+      { finalizers: ['example.com/held'] },
+      { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }] },
+    ]
+    for (const metadata of changes) {
+      const writing = owner.patch(quotaResource, of, { metadata }, { subresource: 'status' })
+      expect(await refusalAnywhere(writing)).toMatchObject({ code: 403, message: why })
+    }
+    await owner.patch(quotaResource, of, { status: { used: { pods: '0' } } }, { subresource: 'status' })
+  })
+
+  test('an object that is being deleted is let go, and not rewritten', async () => {
+    const held = { ...configMap('held'), metadata: { name: 'held' } }
+    await world.template('going', [{ protect: true, template: held }])
+    await world.namespace('going-1')
+    const owner = await world.admit('going', 'going-1')
+    const of = { namespace: 'going-1', name: 'held' }
+    await waitFor(admin, configMapResource, of, (o) => o !== undefined)
+    const operator = await world.admit('bypasser', 'going-1')
+    await admin.create(rbac('clusterroles'), {
+      metadata: { name: 'going' },
+      rules: [{ verbs: ['bypass'], apiGroups: ['policy.borough.dev'], resources: ['namespacetemplates'] }],
+    })
+    await admin.create(rbac('clusterrolebindings'), {
+      metadata: { name: 'going' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'going' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bypasser' }],
+    })
+    await operator.patch(configMapResource, of, { metadata: { finalizers: ['example.com/held'] } })
+    await operator.delete(configMapResource, of)
+    for (const change of [{ data: { a: 'theirs' } }, { immutable: true }, { metadata: { labels: null } }]) {
+      expect(await refusalAnywhere(owner.patch(configMapResource, of, change))).toMatchObject({ code: 403 })
+    }
+    await owner.patch(configMapResource, of, { metadata: { finalizers: null } })
   })
 
   test('what is not protected is written as ever', async () => {

@@ -1,7 +1,8 @@
 /**
  * `protect`: objects of templates that other clients may not write. Others are all clients but the cluster's own
  * controllers (garbage collection and the deletion of namespaces among them), and holders of the verb `bypass` on the
- * template. `/status` stays open. A place of a protected object is kept free for it.
+ * template. `/status` stays open, but for metadata, which could be written there too. A place of a protected object is
+ * kept free for it.
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
@@ -33,14 +34,12 @@ export interface ProtectionDeps {
 
 export const templateProtection = (deps: ProtectionDeps): AdmissionPlugin => ({
   name: 'TemplateProtection',
-  handles: (operation, type, subresource) =>
-    operation !== 'CONNECT' && subresource !== 'status' && type.namespaced && deps.protects(type)
-      ? ['validate']
-      : false,
+  handles: (operation, type) =>
+    operation !== 'CONNECT' && type.namespaced && deps.protects(type) ? ['validate'] : false,
   onHandlesChange: deps.onProtectedKindsChange,
   validate(a) {
     // What is created together with its namespace is ours.
-    if (isCaretaker(a.user) || a.pendingScope !== undefined) return
+    if (isCaretaker(a.user) || a.pendingScope !== undefined || isStatusAlone(a)) return
     const template = protectorOf(a, deps)
     if (template === undefined || isLastStep(a) || mayDo(deps.authorizer, a.user, 'bypass', template)) return
     throw forbidden(a.type, a.name, protectionRefusal(a, `${a.type.kind} ${a.name}`, template))
@@ -107,6 +106,18 @@ function isProtectedIn(
     ({ held, object }) => held.protect === true && identityOf(object) === identity,
   )
 }
+
+/** An owner among them, and the garbage collector deletes the object. */
+export const keptByStatus = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const
+
+/** A write by way of the status that leaves the metadata as it is. */
+export const isStatusAlone = ({
+  subresource,
+  object,
+  oldObject,
+}: Pick<Attributes, 'subresource' | 'object' | 'oldObject'>): boolean =>
+  subresource === 'status' &&
+  keptByStatus.every((field) => jsonEqual(object?.metadata[field] ?? null, oldObject?.metadata[field] ?? null))
 
 /** A client that holds an object with a finalizer takes it off when the object is being deleted. */
 export function isLastStep({

@@ -30,7 +30,7 @@ import { isCaretaker } from './caretakers.ts'
 import { dryRunObjects } from './dry-run-objects.ts'
 import { selectTemplates } from './match.ts'
 import { namespaceEnds } from './namespace-ends.ts'
-import { isLastStep, protectionRefusal } from './protection.ts'
+import { isLastStep, isStatusAlone, protectionRefusal } from './protection.ts'
 import { remoteAuthorizer } from './remote-authorizer.ts'
 import { RemoteLookups } from './remote-lookups.ts'
 import { objectsOf } from './template-objects.ts'
@@ -104,11 +104,19 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
         ? tryCreate(deps, request, verdict, signal)
         : verdict
     },
-    async protect({ resource, oldObject, object, operation, namespace, userInfo: user }) {
+    async protect({
+      resource,
+      subResource: subresource = '',
+      oldObject,
+      object,
+      operation,
+      namespace,
+      userInfo: user,
+    }) {
       const label = (of: KubeObject | undefined): string | undefined => of?.metadata.labels?.[protectedByLabel]
       const template = label(oldObject) ?? label(object)
-      const isSpared = template === undefined || isCaretaker(user) || isLastStep({ operation, object, oldObject })
-      if (isSpared) return {}
+      if (template === undefined || isCaretaker(user)) return {}
+      if (isLastStep({ operation, object, oldObject }) || isStatusAlone({ subresource, object, oldObject })) return {}
       const lookups = new RemoteLookups()
       const authorizer = remoteAuthorizer(deps, lookups)
       if (await lookups.settle(async () => mayDo(authorizer, user, 'bypass', template))) return {}

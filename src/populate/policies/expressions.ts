@@ -115,3 +115,7 @@ export const mayTemplates = (verb: string, name?: string): string =>
 /** On the namespace itself, as the request to it would be. */
 export const mayNamespace = (verb: string, name: string): string =>
   `authorizer.group('').resource('namespaces').namespace(${name}).name(${name}).check(${text(verb)}).allowed()`
+
+/** A right that a role in the namespace does not give. */
+export const mayAllNamespaces = (verb: string, name: string): string =>
+  `authorizer.group('').resource('namespaces').name(${name}).check(${text(verb)}).allowed()`

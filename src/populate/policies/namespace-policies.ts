@@ -13,6 +13,7 @@ import {
 } from '../../apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import {
+  mayAllNamespaces,
   mayNamespace,
   mayTemplates,
   namespaceVariables,
@@ -63,7 +64,8 @@ export function namespacePolicies(others: JsonObject): KubeObject[] {
       policyNames.gate,
       {
         paramKind: templates,
-        matchConstraints: constraints(namespaceRule(['CREATE', 'UPDATE'], 'namespaces')),
+        // A mark that a client takes off by way of the status is put on again.
+        matchConstraints: written,
         variables: [...selectorVariables, ...namespaceVariables, ...gateVariables],
         mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: shutGate } }],
       },
@@ -133,11 +135,21 @@ const keepCreator = [
     `[JSONPatch{op: 'add', path: '${pointer('annotations', ownerKey)}', value: ${oldOwner}}])`,
 ].join(' + ')
 
+const isGuarded: Variable = {
+  name: 'isGuarded',
+  expression: `${valueIn('variables.templateAnnotations', requirePermissionAnnotation)} == 'true'`,
+}
+
 const gateVariables: readonly Variable[] = [
   { name: 'populates', expression: populates('variables.labels', 'variables.annotations') },
+  isGuarded,
+  // What an update changes by a condition or a parameter, CEL can't say: a webhook does.
   {
     name: 'isAsked',
-    expression: 'has(params.spec) && (has(params.spec.namespaceMetadata) || has(params.spec.expiry))',
+    expression:
+      'has(params.spec) && (has(params.spec.namespaceMetadata) || has(params.spec.expiry) || ' +
+      '(variables.isGuarded && (has(params.spec.parameters) || ' +
+      '(has(params.spec.objects) && params.spec.objects.exists(o, has(o.when))))))',
   },
 ]
 
@@ -191,7 +203,8 @@ const checkOwner: readonly Validation[] = [
   },
   {
     expression:
-      `!(${hasOwner}) || ${owner} == ${oldOwner} || !(${isNamed}) || ` + mayNamespace('assign-owner', 'variables.name'),
+      `!(${hasOwner}) || ${owner} == ${oldOwner} || !(${isNamed}) || ` +
+      mayAllNamespaces('assign-owner', 'variables.name'),
     messageExpression:
       `${userCannot} + 'make ' + ${quoted(owner)} + ' the owner of a namespace: annotation ${ownerKey} needs the ` +
       `verb "assign-owner" on namespaces'`,
@@ -224,10 +237,7 @@ const checkOptOut: Validation = {
 }
 
 const useVariables: readonly Variable[] = [
-  {
-    name: 'isGuarded',
-    expression: `${valueIn('variables.templateAnnotations', requirePermissionAnnotation)} == 'true'`,
-  },
+  isGuarded,
   { name: 'populates', expression: populates('variables.labels', 'variables.annotations') },
   {
     name: 'populated',

@@ -3,6 +3,7 @@
  * objects carry a label with the name of their template; the policy refuses to other clients to put it on, change it or
  * take it off.
  */
+import { keptByStatus } from '../../apis/templates/protection.ts'
 import { protectedByLabel, templateResource } from '../../apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import { isCaretaker } from './hold.ts'
@@ -18,10 +19,19 @@ export const protectionRules: JsonObject[] = [
     scope: 'Namespaced',
   },
 ]
+/** Metadata is written by way of the status too: an owner there, and the garbage collector deletes the object. */
+export const protectedStatusRules: JsonObject[] = [
+  { apiGroups: ['*'], apiVersions: ['*'], operations: ['UPDATE'], resources: ['*/status'], scope: 'Namespaced' },
+]
 
 const isLabelled = (object: string): string =>
   `${object} != null && has(${object}.metadata.labels) && '${protectedByLabel}' in ${object}.metadata.labels`
 const templateOf = (object: string): string => `${object}.metadata.labels['${protectedByLabel}']`
+
+const isSame = (field: string): string =>
+  `has(object.${field}) == has(oldObject.${field}) && (!has(object.${field}) || object.${field} == oldObject.${field})`
+
+const all = (terms: readonly string[]): string => terms.map((term) => `(${term})`).join(' && ')
 
 export function protectionPolicy(): KubeObject[] {
   const { group, resource } = templateResource
@@ -31,7 +41,7 @@ export function protectionPolicy(): KubeObject[] {
     matchConstraints: {
       matchPolicy: 'Equivalent',
       objectSelector: protectionSelector,
-      resourceRules: protectionRules,
+      resourceRules: [...protectionRules, ...protectedStatusRules],
     },
     variables: [
       {
@@ -44,12 +54,24 @@ export function protectionPolicy(): KubeObject[] {
       // Clients that hold an object with a finalizer take it off when the object is being deleted.
       {
         name: 'isGoing',
-        expression: "request.operation == 'UPDATE' && has(oldObject.metadata.deletionTimestamp)",
+        expression: all([
+          "request.operation == 'UPDATE' && has(oldObject.metadata.deletionTimestamp)",
+          ...['labels', 'annotations', 'ownerReferences'].map((field) => isSame(`metadata.${field}`)),
+          "object.all(k, k == 'metadata' || (k in oldObject && object[k] == oldObject[k]))",
+          'oldObject.all(k, k in object)',
+        ]),
+      },
+      {
+        name: 'isStatusAlone',
+        expression: all([
+          "request.operation == 'UPDATE' && has(request.subResource) && request.subResource == 'status'",
+          ...keptByStatus.map((field) => isSame(`metadata.${field}`)),
+        ]),
       },
     ],
     validations: [
       {
-        expression: `variables.isCaretaker || variables.isGoing || ${bypass}`,
+        expression: `variables.isCaretaker || variables.isGoing || variables.isStatusAlone || ${bypass}`,
         messageExpression:
           `'user "' + request.userInfo.username + '" cannot ' + request.operation.lowerAscii() + ' ' + ` +
           `request.kind.kind + ' ' + variables.name + ' in namespace "' + request.namespace + '": template "' + ` +
