@@ -32,7 +32,7 @@ interface Counts {
 /** The most that each request may enter: what was measured on 2026-11-22, and little more. ADR 0041 names the goals. */
 const bounds = {
   /** A ConfigMap. */
-  configmap: { files: 104, functions: 354 },
+  configmap: { files: 104, functions: 357 },
   /** A namespace that is stored with the five objects of a template. */
   populated: { files: 171, functions: 727 },
 } as const satisfies Record<string, Counts>

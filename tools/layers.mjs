@@ -82,6 +82,10 @@ const layers = {
     ],
     ...[
       'apis/events/recorder.ts',
+      'apis/expiry/types.ts',
+      'apis/templates/caretakers.ts',
+      'apis/templates/parameters.ts',
+      'apis/templates/protection.ts',
       'apis/expiry/cluster.ts',
       'apis/namespaces/types.ts',
       'apis/rbac/bootstrap-rules.ts',

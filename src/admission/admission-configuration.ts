@@ -1,6 +1,6 @@
 /**
- * kube-apiserver's `AdmissionConfiguration` (apiserver.config.k8s.io/v1): what each admission plugin is configured with,
- * inline or in a file of its own. Read once, at the start, as upstream does.
+ * kube-apiserver's `AdmissionConfiguration` (apiserver.config.k8s.io/v1): what each admission plugin is configured
+ * with, inline or in a file of its own. Read once, at the start, as upstream does.
  *
  * Stricter than upstream: an entry that would have no effect is refused.
  * @see k8s.io/apiserver/pkg/admission/config.go v0.36

@@ -1,5 +1,5 @@
 /** What `borough populate` is told: shared by the command and the two things it does, which are loaded when needed. */
-import type { AdmissionBy } from '../populate/admission.ts'
+import type { AdmissionBy } from '../populate/populate.ts'
 import type { ListenAddress } from './listen-address.ts'
 import type { RemoteFlags } from './remote-flags.ts'
 

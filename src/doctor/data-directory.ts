@@ -115,7 +115,7 @@ async function examineKeys(path: string, nowMs: number): Promise<readonly Findin
           pem,
           nowMs,
           name === 'ca.crt'
-            ? `clients trust it: remove ${join(path, 'pki')}/ca.* and server.*, start again, and hand out kubeconfigs anew`
+            ? `clients trust it: remove ${join(path, 'pki')}/ca.* and server.*, start again, hand out kubeconfigs anew`
             : "a running server renews it 60 days before its end; else start 'borough up' again",
         ),
       )

@@ -55,7 +55,8 @@ function examineClock(serverMs: number, sentMs: number, receivedMs: number): Fin
   const ahead = serverMs - receivedMs
   const behind = sentMs - (serverMs + 1000)
   const skewMs = Math.max(ahead, behind, 0)
-  const text = `the server's clock is ${(skewMs / 1000).toFixed(1)} s ${ahead > behind ? 'ahead of' : 'behind'} this one`
+  const way = ahead > behind ? 'ahead of' : 'behind'
+  const text = `the server's clock is ${(skewMs / 1000).toFixed(1)} s ${way} this one`
   const remedy = 'let NTP set both clocks: tokens, certificates and leases go by them'
   if (skewMs >= skewFailMs) return fail(check, text, remedy)
   return skewMs >= skewWarnMs ? warn(check, text, remedy) : ok(check, "the server's clock agrees with this one")

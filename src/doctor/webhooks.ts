@@ -1,6 +1,6 @@
 /**
- * Admission webhooks and policies that are registered: can they be asked, how long are their authorities valid. A webhook is
- * greeted by TLS and asked nothing.
+ * Admission webhooks and policies that are registered: can they be asked, how long are their authorities valid. A
+ * webhook is greeted by TLS and asked nothing.
  */
 import type { Client } from '../client/client.ts'
 import type { Resource } from '../kube/resource.ts'

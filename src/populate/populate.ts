@@ -11,7 +11,6 @@ import { hostname } from 'node:os'
 import { templateKind } from '../apis/templates/kind.ts'
 import { templateGroupAlias, templateVersion } from '../apis/templates/types.ts'
 import type { Clock } from '../base/clock.ts'
-import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Client } from '../client/client.ts'
 import { leadWhileElected } from '../controller/leader.ts'
@@ -20,50 +19,24 @@ import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../
 import { type Listener, listen } from '../http/node/listen.ts'
 import { Defense } from '../http/overload.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import { type AdmissionBy, findPolicyShare, installAdmission } from './admission.ts'
+import { findPolicyShare, installAdmission } from './admission.ts'
 import { ensureNamespace, installDefinition } from './install.ts'
 import { PopulateMetrics } from './metrics.ts'
 import { installName, secretName, serviceHost } from './names.ts'
 import { openWebhook } from './open-webhook.ts'
+import type { Populate, PopulateOptions } from './populate-options.ts'
 import { runPopulation } from './run-population.ts'
 import { endOf, followMaterial, type Material, obtainMaterial } from './serving-certificate.ts'
 import { registeredObjects, tellCluster, titlesOf } from './tell-cluster.ts'
-import type { PolicyShare } from './webhook-configurations.ts'
 import { webhookServe } from './webhook-server.ts'
 
 export { type AdmissionBy, uninstallAdmission } from './admission.ts'
 export { definitionName } from './definition.ts'
 export { findKinds, manifests } from './manifests.ts'
+export type { Populate, PopulateOptions } from './populate-options.ts'
 export { reachOf, rightsManifests } from './rights.ts'
 export { heldKinds, kindsInTemplates } from './templated-kinds.ts'
 export { installName, secretName }
-
-export interface PopulateOptions {
-  readonly client: Client
-  readonly clock: Clock
-  readonly ids: Ids
-  readonly log: Log
-  readonly listen: { readonly host: string; readonly port: number }
-  /** Where its Secret and its Lease are. */
-  readonly namespace: string
-  /** How API servers reach the webhooks. `listen`: at the address it listens on. */
-  readonly reachedAt: 'listen' | 'service' | { readonly url: string }
-  /** `auto` unless said */
-  readonly admission?: AdmissionBy
-  /** While no replica answers, namespaces are created without being asked about instead of not at all. */
-  readonly failOpen?: boolean
-}
-
-export interface Populate extends AsyncDisposable {
-  /** `https://127.0.0.1:9443` */
-  readonly url: string
-  /** What the API server decides by itself. */
-  readonly policies: PolicyShare
-  /** What it was told: `ValidatingWebhookConfiguration/borough-population`. */
-  readonly registered: readonly string[]
-  /** True while this process runs the controllers. */
-  readonly leading: boolean
-}
 
 /** How long requests under way may take at the end. */
 const drainMs = 5000

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../kube/types.ts'
 import { admissionObjects, findAdmission, installAdmission, uninstallAdmission } from './admission.ts'
 import { installName } from './names.ts'
-import type { PopulateOptions } from './populate.ts'
+import type { PopulateOptions } from './populate-options.ts'
 import { verifyAdmission } from './verify-admission.ts'
 import type { PolicyShare, WebhookPlace } from './webhook-configurations.ts'
 

@@ -1,6 +1,6 @@
 /**
- * What an operator says to admission plugins, through the whole server. The answers are those that kube-apiserver 1.36.2
- * gave to the same requests with the same files.
+ * What an operator says to admission plugins, through the whole server. The answers are those that kube-apiserver
+ * 1.36.2 gave to the same requests with the same files.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -127,7 +127,8 @@ describe('exempt from PodSecurity', () => {
   it('are namespaces; their labels come with a warning', async () => {
     const made = await namespace('spared', { enforce: 'restricted' })
     expect(warningsOf(made)).toBe(
-      '299 - "namespace \\"spared\\" is exempt from Pod Security, and the policy (enforce=restricted:v1.30) will be ignored"',
+      '299 - "namespace \\"spared\\" is exempt from Pod Security, ' +
+        'and the policy (enforce=restricted:v1.30) will be ignored"',
     )
     await quota('spared', generous)
     const taken = await pod('spared', hostile)

@@ -1,4 +1,4 @@
-/** `borough doctor`, as an operator runs it: what it finds, what it says to do, and that it leaves everything as it was. */
+/** `borough doctor`, as an operator runs it: what it finds, what it says to do, and that it changes nothing. */
 import { hash } from 'node:crypto'
 import { chmod, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -370,8 +370,8 @@ const cases: readonly Case[] = [
     name: 'a namespace that opts out',
     ask: ['POST', namespaces, named('out', {}, { [optOut]: 'true' })],
     want:
-      '403 user "dev" cannot opt a namespace out of its templates: annotation policy/namespace-template-opt-out needs ' +
-      'the verb "optout" on namespacetemplates',
+      '403 user "dev" cannot opt a namespace out of its templates: annotation policy/namespace-template-opt-out ' +
+      'needs the verb "optout" on namespacetemplates',
   },
   {
     name: 'the same, with the verb',

@@ -145,7 +145,9 @@ describe('an admission configuration that', () => {
     {
       name: 'names a kubeconfig from nowhere in particular',
       given: withPlugins(webhook({ kubeConfigFile: 'hooks.kubeconfig' })),
-      want: `${inline}plugins[0].configuration.kubeConfigFile: Invalid value: "hooks.kubeconfig": must be an absolute file path`,
+      want:
+        `${inline}plugins[0].configuration.kubeConfigFile: Invalid value: "hooks.kubeconfig": ` +
+        'must be an absolute file path',
     },
     {
       name: 'wants webhooks from files',

@@ -213,8 +213,8 @@ export const isUncharged = ({ type, before, after }: ContentChange): boolean =>
   before !== undefined && after !== undefined && !isMeasured(type) && type.resource !== 'resourcequotas'
 
 /**
- * A status is a report and is stored even if it exceeds a quota, but for that of a pod: a client that may write it could
- * have its pods end, create others, and then have the first ones run again.
+ * A status is a report and is stored even if it exceeds a quota, but for that of a pod: a client that may write it
+ * could have its pods end, create others, and then have the first ones run again.
  */
 export const mustFit = ({ type, subresource }: ContentChange): boolean => subresource !== 'status' || isPods(type)
 
