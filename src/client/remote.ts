@@ -90,7 +90,8 @@ export function openRemote(options: RemoteOptions): Remote {
 }
 
 function pemOf(data: string | undefined, file: string | undefined): string | undefined {
-  if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
+  // A key without a value is null in YAML.
+  if (data) return Buffer.from(data, 'base64').toString('utf8')
   return file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
