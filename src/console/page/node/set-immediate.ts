@@ -1,4 +1,4 @@
-/** What code that is shared with the server uses of Node's setImmediate: a turn of the event loop, without its timer. */
+/** What code that is shared with the server uses of Node's setImmediate: a turn of the event loop, with no timer. */
 
 const { port1, port2 } = new MessageChannel()
 const due: (() => void)[] = []
