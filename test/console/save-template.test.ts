@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { templateResource } from '../../src/apis/templates/types.ts'
-import { startControlPlane } from '../../src/testing/index.ts'
 import { saveTemplate } from '../../src/console/page/templates/save-template.ts'
+import { startControlPlane } from '../../src/testing/index.ts'
 
 const edit = (text: string) => ({
   metadata: { name: 'team' },
