@@ -20,7 +20,7 @@ import { evaluateParameters } from './parameters.ts'
 import { identityOf, render } from './render.ts'
 import { objectsOf } from './template-objects.ts'
 import { hasToken } from './tokens.ts'
-import type { NamespaceTemplate } from './types.ts'
+import { keptByStatus, type NamespaceTemplate } from './types.ts'
 
 export interface ProtectionDeps {
   readonly authorizer: Authorizer
@@ -106,9 +106,6 @@ function isProtectedIn(
     ({ held, object }) => held.protect === true && identityOf(object) === identity,
   )
 }
-
-/** An owner among them, and the garbage collector deletes the object. */
-export const keptByStatus = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const
 
 /** A write by way of the status that leaves the metadata as it is. */
 export const isStatusAlone = ({

@@ -152,6 +152,8 @@ export const templateResource: Resource<NamespaceTemplate> = {
 export const templateNameLabel = 'policy/namespace-template-name'
 /** On objects that are protected: the name of their template, for policies and for people. */
 export const protectedByLabel = 'policy.borough.dev/protected-by'
+/** Metadata that no status write may change of a protected object: by an owner the garbage collector deletes it. */
+export const keptByStatus = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const
 /** On a template: "disable" stops it. */
 export const applyAnnotation = 'policy/namespace-template-apply'
 /** On a template: "true" asks for the verb `use`. The seed's spelling with a second slash is no legal key. */

@@ -3,8 +3,7 @@
  * objects carry a label with the name of their template; the policy refuses to other clients to put it on, change it or
  * take it off.
  */
-import { keptByStatus } from '../../apis/templates/protection.ts'
-import { protectedByLabel, templateResource } from '../../apis/templates/types.ts'
+import { keptByStatus, protectedByLabel, templateResource } from '../../apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import { isCaretaker } from './hold.ts'
 import { policyNames, policyWithBinding } from './policy.ts'
