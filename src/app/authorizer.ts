@@ -7,13 +7,13 @@ import type { Authorizer } from '../authz/authz.ts'
 import { NamespaceGrants } from '../authz/namespace-grants.ts'
 import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
+import { damagedRights } from '../feature/damaged-deciders.ts'
 import type { FeatureContext } from '../feature/feature.ts'
 import type { NameView } from '../kube/name-view.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { defaultWindowLimits } from '../watch/change-window.ts'
 import type { DamagedObjects } from '../watch/damaged-objects.ts'
 import type { Config } from './config.ts'
-import { damagedRights } from './damaged-deciders.ts'
 
 /** Rights are remembered as long as watches can resume from memory. */
 const grantHistory = { changes: defaultWindowLimits.changes, ageMs: defaultWindowLimits.ageMs }

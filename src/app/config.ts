@@ -107,7 +107,7 @@ export interface Config {
   /** Absent = no audit log. */
   readonly audit?: AuditConfig
   readonly featureGates: { readonly NamespaceInitializers: boolean }
-  /** Controllers that run; see `app/controller-names.ts`. */
+  /** Controllers that run; see `controllerNames`. */
   readonly controllers: (name: string) => boolean
   /** Of the lease that says where the controllers run, if the store is shared. */
   readonly leaseTiming: LeaseTiming
@@ -131,6 +131,32 @@ export interface Config {
   readonly ids: Ids
   readonly log: Log
 }
+
+/**
+ * Controllers, by the service account each acts as: the command line must not load the features to know them. A test
+ * compares them with what the features bring.
+ */
+export const controllerNames = [
+  'namespace-controller',
+  'customresourcedefinition-controller',
+  'namespace-template-controller',
+  'service-account-controller',
+  'root-ca-cert-publisher',
+  'generic-garbage-collector',
+  'clusterrole-aggregation-controller',
+  'namespace-initializer-controller',
+  'namespace-expiry-controller',
+  'pod-garbage-collector',
+  'certificate-controller',
+  'apiservice-registration-controller',
+  'event-ttl-controller',
+  'resourcequota-controller',
+  'cluster-resource-quota-controller',
+  'service-claim-controller',
+  'validatingadmissionpolicy-status-controller',
+  'mirror-pod-controller',
+  'priority-and-fairness-controller',
+] as const
 
 export const defaultConfig: Config = {
   storage: { engine: 'memory' },

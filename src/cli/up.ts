@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   type Config,
+  controllerNames,
   defaultConfig,
   extraAdmission,
   leastMaxStoreBytes,
@@ -10,7 +11,6 @@ import {
   parsePortRange,
   parseServiceRanges,
 } from '../app/config.ts'
-import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { addBackupOptions, type BackupFlags, backupOf } from './backup-flags.ts'
 import { durationOption, minuteMs, parseDuration, timerOrNone } from './duration.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { admissionOrder } from '../../src/admission/admission-order.ts'
-import { controllerNames } from '../../src/app/controller-names.ts'
+import { controllerNames } from '../../src/app/config.ts'
 import { bootstrapClusterRoleBindings, bootstrapClusterRoles, everyFeature } from '../support/default-policy.ts'
 
 it('the command line knows every controller that a feature brings, and no other', () => {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { controllerNames } from '../../src/app/controller-names.ts'
+import { controllerNames } from '../../src/app/config.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const skipped = new Set(['node_modules', 'dist', 'coverage', 'generated'])

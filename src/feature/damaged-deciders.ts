@@ -12,12 +12,12 @@
  */
 import type { AdmissionPlugin, Attributes } from '../admission/admission.ts'
 import type { Authorizer, AuthzAttributes } from '../authz/authz.ts'
-import type { FeatureParts } from '../feature/feature.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { type StatusError, storeReadError } from '../kube/status-error.ts'
 import type { DamagedObjects } from '../watch/damaged-objects.ts'
 import { spanOf } from '../watch/type-cache.ts'
+import type { FeatureParts } from './feature.ts'
 
 const ofAllWrites = [
   'mutatingwebhookconfigurations',
