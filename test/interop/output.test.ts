@@ -152,7 +152,8 @@ describe('colours', () => {
   const hasScript = spawnSync('script', ['--version']).status === 0
   test.skipIf(!hasScript)('are written to a terminal, where NO_COLOR is not set', () => {
     const onTerminal = (environment: Readonly<Record<string, string>>): string => {
-      const { NO_COLOR: _, FORCE_COLOR: __, ...ours } = process.env
+      // Node takes CI for a terminal without colours.
+      const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...ours } = process.env
       const command = `'${process.execPath}' '${main}' storage verify --data-dir '${store}'`
       const env = { ...ours, TERM: 'xterm-256color', ...environment }
       return spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8', env }).stdout
