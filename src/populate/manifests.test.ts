@@ -98,7 +98,7 @@ describe('the webhook configurations', () => {
   test.each(webhooks)('$name fails closed, and a dead pod can not stop the cluster', (webhook) => {
     expect(webhook).toMatchObject({
       // Namespaces report their deletion, and end it, by sub-resources.
-      failurePolicy: webhook.name.startsWith('relabel.') ? 'Ignore' : 'Fail',
+      failurePolicy: /^(relabel|protect-status)\./.test(webhook.name) ? 'Ignore' : 'Fail',
       sideEffects: 'None',
       admissionReviewVersions: ['v1'],
       matchPolicy: 'Equivalent',
