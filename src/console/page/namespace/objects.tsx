@@ -1,4 +1,5 @@
 /** What a namespace holds, by template and by owner. */
+import { objectArguments } from '../../../base/shell-text.ts'
 import { qualifiedResource } from '../../../kube/gvk.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Moment } from '../widgets/moment.tsx'
@@ -73,7 +74,7 @@ function Node({ node: { kind, object }, namespace }: { readonly node: TreeNode; 
         )}
         <Moment at={creationTimestamp ?? undefined} />
       </summary>
-      <CopyCommand command={`kubectl get ${qualifiedResource(kind)} ${name} -n ${namespace} -o yaml`} />
+      <CopyCommand command={`kubectl get ${objectArguments(qualifiedResource(kind), name)} -n ${namespace} -o yaml`} />
     </details>
   )
 }
