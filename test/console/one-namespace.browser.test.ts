@@ -132,6 +132,18 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText("kubectl get roles.rbac.authorization.k8s.io '$(id)' -n shop -o yaml").waitFor()
     })
 
+    test('of a namespace of very many objects the first are shown, and more when asked for', async () => {
+      const { client } = world.plane
+      await client.create(namespaces, { metadata: { name: 'crowd' } })
+      const names = Array.from({ length: 620 }, (_, i) => `c${1000 + i}`)
+      await Promise.all(names.map((name) => client.create(configMaps, { metadata: { namespace: 'crowd', name } })))
+      await page.goto(at('/namespaces/crowd/objects'))
+      await page.getByRole('heading', { name: /^Of no template 62\d$/ }).waitFor()
+      expect(await page.locator('.nodes details').count()).toBe(500)
+      await page.getByRole('button', { name: /^Show 12\d more/ }).click()
+      await page.getByText('c1619', { exact: true }).waitFor()
+    })
+
     test('who may what, and through which binding; why one may not, and what would allow it', async () => {
       await page.goto(at('/namespaces/shop/access'))
       const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'User viewer' }) })
