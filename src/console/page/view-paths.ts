@@ -1,6 +1,6 @@
 /**
- * Names in the paths of views. A link may come from anywhere, and views put the name into requests, into field selectors
- * and into commands to copy: a path whose name no namespace or template can have leads to no view.
+ * Names in the paths of views. A link may come from anywhere, and views put the name into requests, field selectors and
+ * commands to copy: a path whose name no namespace or template can have leads to no view.
  */
 import { isDns1123Label, isDns1123Subdomain } from '../../kube/names.ts'
 

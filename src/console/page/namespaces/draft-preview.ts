@@ -4,6 +4,7 @@
  */
 import { expiresAtAnnotation, expirySourceAnnotation } from '../../../apis/expiry/types.ts'
 import type { Namespace } from '../../../apis/namespaces/types.ts'
+import { resolveNameOnly } from '../../../apis/templates/clones.ts'
 import { compileMatcher, ownerOf, selectTemplates } from '../../../apis/templates/match.ts'
 import { holdersOf, keysHeld, titleOfKey, valueOf } from '../../../apis/templates/namespace-metadata.ts'
 import { render, titleOf } from '../../../apis/templates/render.ts'
@@ -43,7 +44,7 @@ export function previewOf(
   readable: readonly NamespaceTemplate[],
 ): DraftPreview {
   const templates = selectTemplates(readable.map(compileMatcher), answer)
-  const { objects, skipped } = render(templates, answer)
+  const { objects, skipped } = render(templates, answer, resolveNameOnly)
   const rendered = templates.map(({ metadata }) => ({
     name: metadata.name ?? '',
     objects: objects

@@ -3,6 +3,7 @@
  * namespaces themselves tell, in condition `Populated`. Pure.
  */
 import type { Namespace } from '../../../apis/namespaces/types.ts'
+import { resolveNameOnly } from '../../../apis/templates/clones.ts'
 import { compileMatcher, isOptedOut } from '../../../apis/templates/match.ts'
 import { metadataParts, titleOfKey } from '../../../apis/templates/namespace-metadata.ts'
 import { render, titleOf } from '../../../apis/templates/render.ts'
@@ -51,7 +52,7 @@ function toldBy(namespace: Namespace, template: NamespaceTemplate): readonly Fai
 
 /** What messages call the objects of a template in a namespace. */
 function titlesOf(template: NamespaceTemplate, namespace: Namespace): ReadonlySet<string> {
-  const { objects, skipped } = render([template], namespace)
+  const { objects, skipped } = render([template], namespace, resolveNameOnly)
   const keys = metadataParts.flatMap((part) =>
     Object.keys(template.spec?.namespaceMetadata?.[part] ?? {}).map((key) => titleOfKey({ part, key })),
   )
