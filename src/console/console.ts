@@ -71,9 +71,9 @@ interface Room {
 
 async function answer(room: Room, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { gate, live, remote, userAgent } = room
-  const url = new URL(request.url ?? '/', gate.origin)
-  const { pathname: path } = url
   gate.checkHost(request.headers)
+  const url = urlOf(request, gate.origin)
+  const { pathname: path } = url
   const isOwn = path === '/session' || path === '/live' || path.startsWith('/live/')
   if (!isOwn && !isApiPath(path)) return sendFile(room.page, request, response, path)
 
@@ -95,6 +95,12 @@ async function answer(room: Room, request: IncomingMessage, response: ServerResp
     return sendJson(response, 200, {})
   }
   throw new StatusError(`the console has no ${request.method} ${path}`, { reason: 'MethodNotAllowed' })
+}
+
+/** A target that names a host (`http://…`, `//…`) would be another word than `Host` for where the request was sent. */
+function urlOf({ url: target = '' }: IncomingMessage, origin: string): URL {
+  if (/^\/(?![/\\])/.test(target)) return new URL(target, origin)
+  throw new StatusError(`the console takes a path, ${target} is none`, { reason: 'BadRequest' })
 }
 
 async function readOrder(request: IncomingMessage): Promise<unknown> {

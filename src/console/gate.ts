@@ -65,7 +65,8 @@ export class Gate {
   /** @throws StatusError unless the request comes from a browser that the secret was given to */
   checkTokens(headers: IncomingHttpHeaders): void {
     const key = headers[keyHeader]
-    const isKnown = isSame(this.#cookie, this.#cookieIn(headers.cookie ?? '')) && isSame(this.#key, String(key ?? ''))
+    const isOfBrowser = this.#cookiesIn(headers.cookie ?? '').some((cookie) => isSame(this.#cookie, cookie))
+    const isKnown = isOfBrowser && isSame(this.#key, String(key ?? ''))
     if (!isKnown) {
       throw new StatusError('this browser is not known here: open the address that borough console printed', {
         reason: 'Unauthorized',
@@ -87,9 +88,10 @@ export class Gate {
     }
   }
 
-  #cookieIn(header: string): string {
+  /** A program at another port of the host may have set some of that name for a longer path: those come first. */
+  #cookiesIn(header: string): readonly string[] {
     const pairs = header.split(';').map((pair) => pair.trim().split('=', 2))
-    return pairs.find(([name]) => name === this.#cookieName)?.[1] ?? ''
+    return pairs.flatMap(([name, value = '']) => (name === this.#cookieName ? [value] : []))
   }
 }
 

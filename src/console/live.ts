@@ -15,7 +15,7 @@ import { type Clock, sleep } from '../base/clock.ts'
 import type { Transport } from '../client/transport.ts'
 import { StatusError } from '../kube/status-error.ts'
 import { dataHeaders, departureOf } from './answer.ts'
-import { isApiPath } from './proxy.ts'
+import { checkPassedOn } from './proxy.ts'
 
 /** Of one stream. A page watches what it shows. */
 const mostWatches = 200
@@ -93,7 +93,7 @@ class LiveStream {
   }
 
   open(watch: number, path: string, query: string): void {
-    if (!isApiPath(path)) throw new StatusError(`${path} is no path of the API`, { reason: 'BadRequest' })
+    checkPassedOn(path)
     if (this.#watches.has(watch)) throw new StatusError(`watch ${watch} is open`, { reason: 'BadRequest' })
     if (this.#watches.size >= mostWatches) {
       throw new StatusError(`a page has at most ${mostWatches} watches`, { reason: 'TooManyRequests' })

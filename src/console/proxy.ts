@@ -24,9 +24,7 @@ export async function proxy(
   response: ServerResponse,
   url: URL,
 ): Promise<void> {
-  if (!isPlain(url.pathname)) {
-    throw new StatusError(`${url.pathname} is not passed on to the cluster`, { reason: 'NotFound' })
-  }
+  checkPassedOn(url.pathname)
   const headers: Record<string, string> = { 'user-agent': userAgent }
   for (const name of passedOn) {
     const value = request.headers[name]
@@ -53,8 +51,37 @@ export async function proxy(
 }
 
 /** What leads on from the API, to a program of a tenant: its answers are none of the API's. */
-const leadsOn = /\/(?:proxy|exec|attach|portforward)(?:\/|$)/
-const isPlain = (path: string): boolean => apiPath.test(path) && !leadsOn.test(decodeURIComponent(path))
+const leadsOn: ReadonlySet<string | undefined> = new Set(['proxy', 'exec', 'attach', 'portforward'])
+
+/** @throws StatusError no request of a page goes there */
+export function checkPassedOn(path: string): void {
+  if (isApiPath(path) && isPlain(path)) return
+  throw new StatusError(`${path} is not passed on to the cluster`, { reason: 'NotFound' })
+}
+
+/** Objects and namespaces may be named `proxy`; what leads on are resources and subresources. */
+function isPlain(path: string): boolean {
+  const segments = decodedSegments(path)
+  if (segments === undefined) return false
+  const [root, , , ...inGroup] = segments
+  const parts = root === 'api' ? segments.slice(2) : inGroup
+  const [resource, , subresource] = parts[0] === 'namespaces' && parts.length > 3 ? parts.slice(2) : parts
+  return !leadsOn.has(resource) && !leadsOn.has(subresource)
+}
+
+/** RFC 3986: what else stands in a path is dropped or read as a `/` by one parser or another. */
+const pathCharacters = /^[\w\-.~!$&'()*+,;=:@%/]+$/
+
+/** Undefined where a server may read other segments than these: they climb, are empty, or hold a `/`. */
+function decodedSegments(path: string): readonly string[] | undefined {
+  if (!pathCharacters.test(path)) return undefined
+  try {
+    const segments = path.replace(/\/$/, '').split('/').slice(1).map(decodeURIComponent)
+    return segments.some((segment) => /^\.{0,2}$|\//.test(segment)) ? undefined : segments
+  } catch {
+    return undefined
+  }
+}
 
 /** Nothing that a browser would show as a page. */
 const typeOf = (given = ''): string => (/^application\/(?:\S+\+)?json\b/.test(given) ? given : 'text/plain')

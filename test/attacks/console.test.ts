@@ -69,6 +69,14 @@ describe('forgery by another page', () => {
     expect({ code: answer.code, body: answer.body }).toEqual({ code: 401, body: notKnown })
   })
 
+  test('a cookie that another port of this host set for a longer path locks no user out', async () => {
+    const [name = ''] = known.cookie.split('=')
+    const headers = { ...known, cookie: `${name}=forged; ${known.cookie}; ${name}=` }
+    expect((await ask(served, { path: target, headers })).code).toBe(200)
+    const forged = await ask(served, { path: target, headers: { ...known, cookie: `${name}=forged; ${name}=` } })
+    expect({ code: forged.code, body: forged.body }).toEqual({ code: 401, body: notKnown })
+  })
+
   test('no answer can be read by another origin, and none is framed', async () => {
     for (const path of ['/', target]) {
       const { headers } = await ask(served, { path, headers: known })

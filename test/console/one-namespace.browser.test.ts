@@ -41,6 +41,8 @@ async function furnish(client: Client): Promise<void> {
   const owner = await client.create(configMaps, { metadata: { namespace: 'shop', name: 'owner' } })
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid ?? '' }]
   await client.create(configMaps, { metadata: { namespace: 'shop', name: 'owned', ownerReferences } })
+  const roles = { ...roleBindings, resource: 'roles' }
+  await client.create(roles, { metadata: { namespace: 'shop', name: '$(id)' }, rules: [] })
   await client.create(roleBindings, {
     metadata: { namespace: 'shop', name: 'viewers' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
@@ -125,6 +127,21 @@ describe.skipIf(noBrowser !== undefined)(
       await owner.getByRole('list').getByText('owned', { exact: true }).waitFor()
       await owner.getByText('owner', { exact: true }).click()
       await owner.getByText('kubectl get configmaps owner -n shop -o yaml').first().waitFor()
+      // What a tenant named it runs nowhere.
+      await page.getByText('$(id)', { exact: true }).click()
+      await page.getByText("kubectl get roles.rbac.authorization.k8s.io '$(id)' -n shop -o yaml").waitFor()
+    })
+
+    test('of a namespace of very many objects the first are shown, and more when asked for', async () => {
+      const { client } = world.plane
+      await client.create(namespaces, { metadata: { name: 'crowd' } })
+      const names = Array.from({ length: 620 }, (_, i) => `c${1000 + i}`)
+      await Promise.all(names.map((name) => client.create(configMaps, { metadata: { namespace: 'crowd', name } })))
+      await page.goto(at('/namespaces/crowd/objects'))
+      await page.getByRole('heading', { name: /^Of no template 62\d$/ }).waitFor()
+      expect(await page.locator('.nodes details').count()).toBe(500)
+      await page.getByRole('button', { name: /^Show 12\d more/ }).click()
+      await page.getByText('c1619', { exact: true }).waitFor()
     })
 
     test('who may what, and through which binding; why one may not, and what would allow it', async () => {

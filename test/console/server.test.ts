@@ -133,11 +133,43 @@ describe('the API', () => {
     '/api/v1/namespaces/a/services/b/proxy/',
     '/api/v1/namespaces/a/pods/b/exec',
     '/api/v1/namespaces/a/services/b/%70roxy/x',
+    '/api/v1/nodes/a/proxy/metrics',
+    '/api/v1/proxy/namespaces/a/services/b/',
   ])('%s, which leads on to a program of a tenant, is not passed on', async (path) => {
     const { code, body } = await ask(served, { path, headers: known })
     expect(body).toEqual(failure({ message: `${path} is not passed on to the cluster`, reason: 'NotFound', code: 404 }))
     expect(code).toBe(404)
   })
+
+  test.each([
+    '/api/v1/namespaces/..%2f..%2fmetrics',
+    '/api/v1/namespaces/a/pods/b%2fexec',
+    '/api/v1//namespaces',
+    '/api/v1/namespaces/%ff',
+  ])('%s, which a server may read as another path, is not passed on', async (path) => {
+    const { code, body } = await ask(served, { path, headers: known })
+    expect(body).toEqual(failure({ message: `${path} is not passed on to the cluster`, reason: 'NotFound', code: 404 }))
+    expect(code).toBe(404)
+  })
+
+  test.each(['proxy', 'exec', 'attach'])('a namespace %s, and what has that name in it, are shown', async (name) => {
+    const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+    await world.plane.client.create(namespaces, { metadata: { name } })
+    await world.plane.client.create({ ...namespaces, resource: 'configmaps' }, { metadata: { namespace: name, name } })
+    for (const path of [`/api/v1/namespaces/${name}`, `/api/v1/namespaces/${name}/configmaps/${name}`]) {
+      expect((await ask(served, { path, headers: known })).body).toMatchObject({ metadata: { name } })
+    }
+  })
+
+  test.each(['http://127.0.0.1:1/api/v1/namespaces', '//evil.example/api/v1/namespaces', '//', '/\\evil.example/api'])(
+    'the target %s, which names another host, is refused',
+    async (path) => {
+      const { code, body } = await ask(served, { path, headers: { ...known, host: new URL(served.origin).host } })
+      const message = `the console takes a path, ${path} is none`
+      expect(body).toEqual(failure({ message, reason: 'BadRequest', code: 400 }))
+      expect(code).toBe(400)
+    },
+  )
 
   test('nothing else of the server is passed on', async () => {
     const { headers } = await ask(served, { path: '/metrics', headers: known })
@@ -209,10 +241,16 @@ describe('one stream of many watches', () => {
     { order: {}, message: 'an order opens or closes a watch', reason: 'BadRequest', code: 400 },
     {
       order: { open: 1, path: '/metrics' },
-      message: '/metrics is no path of the API',
-      reason: 'BadRequest',
-      code: 400,
+      message: '/metrics is not passed on to the cluster',
+      reason: 'NotFound',
+      code: 404,
     },
+    ...['/api/v1/namespaces/a/pods/b/exec', '/api/../metrics', '/api/v1/nodes/a/pro\txy'].map((path) => ({
+      order: { open: 1, path },
+      message: `${path} is not passed on to the cluster`,
+      reason: 'NotFound' as const,
+      code: 404,
+    })),
     { order: { open: 7, ...namespaces }, message: 'watch 7 is open', reason: 'BadRequest', code: 400 },
   ])('$message', async ({ order, ...refused }) => {
     const live = await openLive(served, known)

@@ -72,6 +72,20 @@ describe('borough why', () => {
     expect(await helps()).toEqual([look, 'borough finalize team-a --remove example.com/hold'])
   })
 
+  it.each([
+    { name: '$(id)', named: "roles.rbac.authorization.k8s.io '$(id)'" },
+    { name: "a'; id; '", named: "roles.rbac.authorization.k8s.io 'a'\\''; id; '\\'''" },
+    { name: '--all', named: 'roles.rbac.authorization.k8s.io/--all' },
+  ])('names the Role $name so that a shell runs nothing of its name', async ({ name, named }) => {
+    await create()
+    const roles = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'roles' }
+    const metadata = { namespace: 'team-a', name, finalizers: ['example.com/hold'] }
+    await client.create(roles, { metadata, rules: [] })
+    await terminating()
+    const [obstacle] = (await why()).obstacles
+    expect(obstacle?.helps[0]?.command).toBe(`kubectl get ${named} -n team-a -o yaml`)
+  })
+
   it('says who gives a namespace its templates on a cluster without initializers, and the way past them', async () => {
     const labels = { 'policy/namespace-template-pending': 'true' }
     const { metadata } = await client.create(namespaces, { metadata: { name: 'team-a', labels } })

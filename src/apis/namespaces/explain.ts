@@ -4,6 +4,7 @@
  * What a webhook or a policy says of a deletion is found out by a dry run.
  */
 import type { Clock } from '../../base/clock.ts'
+import { objectArguments } from '../../base/shell-text.ts'
 import type { Client } from '../../client/client.ts'
 import { isForbidden, isNotFound } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
@@ -307,7 +308,7 @@ function contentObstacles(
       ...(since === undefined ? {} : { since }),
       helps: [
         {
-          command: `kubectl get ${first?.resource} ${first?.name} -n ${namespace} -o yaml`,
+          command: `kubectl get ${objectArguments(first?.resource ?? '', first?.name ?? '')} -n ${namespace} -o yaml`,
           effect: 'what it waits for may stand in its status',
         },
         // Before the object is deleted its finalizers hold nothing, and can't be taken off that way.
@@ -334,13 +335,14 @@ function contentObstacles(
           ? []
           : [
               {
-                command: `kubectl get node ${firstEnding.nodeName}`,
+                command: `kubectl get ${objectArguments('node', firstEnding.nodeName)}`,
                 effect: over ? 'its time is over: is the node there?' : 'is the node there?',
               },
             ]),
         {
           command:
-            `kubectl delete ${firstEnding.resource} ${firstEnding.name} ` + `-n ${namespace} --grace-period=0 --force`,
+            `kubectl delete ${objectArguments(firstEnding.resource, firstEnding.name)} -n ${namespace} ` +
+            '--grace-period=0 --force',
           effect: 'only if its containers run no more',
         },
       ],

@@ -12,6 +12,7 @@ import { EditView } from './templates/edit-view.tsx'
 import { MapView } from './templates/map-view.tsx'
 import { TemplatesView } from './templates/templates-view.tsx'
 import { ClusterContext, useCluster } from './use-cluster.ts'
+import { namespaceInPath, templateInPath } from './view-paths.ts'
 import { Mark, ThemeIcon } from './widgets/icons.tsx'
 import { Later } from './widgets/later.tsx'
 
@@ -47,20 +48,19 @@ function viewAt(path: string): { readonly view: ComponentChildren; readonly titl
   if (path === '/' || path === '/namespaces') return { view: <NamespacesView />, title: 'My namespaces' }
   if (path === '/namespaces/new')
     return { view: <Later load={loadCreateView} given={{}} />, title: 'Create a namespace' }
-  const [, name = '', tab = ''] = /^\/namespaces\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? []
-  if (name !== '' && isTabPath(tab)) {
-    const decoded = decodeURIComponent(name)
-    return { view: <NamespaceView key={decoded} name={decoded} tab={tab} />, title: decoded }
+  const namespace = namespaceInPath(path)
+  if (namespace !== undefined && isTabPath(namespace.tab)) {
+    const { name, tab } = namespace
+    return { view: <NamespaceView key={name} name={name} tab={tab} />, title: name }
   }
-  const [, template, edit] = /^\/templates\/([^/]+)(\/edit)?$/.exec(path) ?? []
   if (path === '/templates') return { view: <TemplatesView />, title: 'Templates' }
   if (path === '/templates/map') return { view: <MapView />, title: 'Which template reaches which namespaces' }
   if (path === '/templates/new') return { view: <EditView name={undefined} />, title: 'New template' }
+  const template = templateInPath(path)
   if (template !== undefined) {
-    const decoded = decodeURIComponent(template)
-    if (edit !== undefined) return { view: <EditView key={decoded} name={decoded} />, title: `Edit ${decoded}` }
-    const view = <Later key={decoded} load={loadTemplateView} given={{ name: decoded }} />
-    return { view, title: decoded }
+    const { name, isEdited } = template
+    if (isEdited) return { view: <EditView key={name} name={name} />, title: `Edit ${name}` }
+    return { view: <Later key={name} load={loadTemplateView} given={{ name }} />, title: name }
   }
   return { view: <NoView path={path} />, title: 'No such page' }
 }

@@ -44,12 +44,15 @@ export class LiveClient {
     this.#open ??= this.#connect()
     const stream = this.#open
     const id = await stream.id
+    // A signal says so once: a watch that is opened now would never be closed, and a page may have so many.
+    signal?.throwIfAborted()
     const number = ++this.#lastWatch
     const order = (body: object): Promise<Response> =>
       this.#session.fetch(`/live/${id}`, { method: 'POST', body: JSON.stringify(body) })
+    const opened = order({ open: number, path, query: query.toString() })
     const close = (): void => {
-      // Where the stream ended there is nothing left to close.
-      if (stream.watches.delete(number)) order({ close: number }).catch(() => undefined)
+      // Where the stream ended there is nothing left to close. A close must not overtake what it closes.
+      if (stream.watches.delete(number)) opened.then(() => order({ close: number })).catch(() => undefined)
     }
     const response = new Promise<TransportResponse>((resolve, reject) => {
       const lines = new Channel<Uint8Array>({ limit: lineBuffer, onClose: close })
@@ -63,12 +66,14 @@ export class LiveClient {
         lines.close()
       })
     })
-    const taken = await order({ open: number, path, query: query.toString() })
-    if (!taken.ok) {
-      const { message = `the console answered ${taken.status}` } = (await taken.json()) as { message?: string }
+    const taken = async (): Promise<void> => {
+      const answer = await opened
+      if (answer.ok) return
+      const { message = `the console answered ${answer.status}` } = (await answer.json()) as { message?: string }
       stream.watches.get(number)?.fail(new Error(message))
     }
-    return response
+    const [answered] = await Promise.all([response, taken()])
+    return answered
   }
 
   #connect(): OpenStream {

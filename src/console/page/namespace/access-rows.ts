@@ -29,7 +29,7 @@ export function accessRows(objects: AccessObjects): readonly AccessRow[] {
   const roles = rulesByName(objects.roles)
   const rowsOf = (binding: Binding, isClusterWide: boolean): AccessRow[] => {
     const { kind, name } = binding.roleRef
-    const rules = (kind === 'Role' ? roles : clusterRoles).get(name)?.filter(isOfNamespaces).map(ruleText)
+    const rules = (kind === 'Role' ? roles : clusterRoles).get(name)
     // A ClusterRole of nothing but /metrics and nodes says nothing of a namespace.
     if (rules?.length === 0) return []
     return (binding.subjects ?? []).map((subject) => ({
@@ -48,8 +48,9 @@ export function accessRows(objects: AccessObjects): readonly AccessRow[] {
 
 const sortKey = ({ subject, binding }: AccessRow): string => `${subject} ${binding}`
 
-const rulesByName = (roles: readonly Role[]): ReadonlyMap<string, readonly PolicyRule[]> =>
-  new Map(roles.map((role) => [role.metadata.name ?? '', role.rules ?? []]))
+/** As texts, made once for all bindings of a role. */
+const rulesByName = (roles: readonly Role[]): ReadonlyMap<string, readonly string[]> =>
+  new Map(roles.map(({ metadata, rules }) => [metadata.name ?? '', (rules ?? []).filter(isOfNamespaces).map(ruleText)]))
 
 const isOfNamespaces = ({ nonResourceURLs = [] }: PolicyRule): boolean => nonResourceURLs.length === 0
 

@@ -1,4 +1,5 @@
 /** Who may do what in a namespace, through which binding; and why one may not. */
+import { useSignal } from '@preact/signals'
 import {
   type Binding,
   type ClusterRole,
@@ -9,6 +10,7 @@ import {
   rolesResource,
 } from '../../../kube/rbac.ts'
 import { useFeed } from '../use-cluster.ts'
+import { useFirst } from '../widgets/first.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { type AccessRow, accessRows } from './access-rows.ts'
 import { WhyDenied } from './why-denied.tsx'
@@ -46,42 +48,64 @@ export function Access({ namespace }: { readonly namespace: string }) {
 }
 
 function AccessTable({ rows }: { readonly rows: readonly AccessRow[] }) {
+  const { most, more } = useFirst(rows.length)
   return (
-    <table class="table">
-      <thead>
-        <tr>
-          <th scope="col">Who</th>
-          <th scope="col">Role</th>
-          <th scope="col">Through</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ subject, role, binding, isClusterWide, rules }) => (
-          <tr key={`${subject} ${binding} ${role}`}>
-            <th scope="row">{subject}</th>
-            <td>
-              {rules === undefined ? (
-                <>
-                  {role} <span class="muted">(you may not read it, or it is not there)</span>
-                </>
-              ) : (
-                <details>
-                  <summary>{role}</summary>
-                  <ul class="rules">
-                    {rules.map((rule) => (
-                      <li key={rule}>{rule}</li>
-                    ))}
-                  </ul>
-                </details>
-              )}
-            </td>
-            <td>
-              {binding}
-              {isClusterWide ? <span class="muted"> in every namespace</span> : null}
-            </td>
+    <>
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Who</th>
+            <th scope="col">Role</th>
+            <th scope="col">Through</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.slice(0, most).map(({ subject, role, binding, isClusterWide, rules }) => (
+            <tr key={`${subject} ${binding} ${role}`}>
+              <th scope="row">{subject}</th>
+              <td>
+                {rules === undefined ? (
+                  <>
+                    {role} <span class="muted">(you may not read it, or it is not there)</span>
+                  </>
+                ) : (
+                  <RoleRules role={role} rules={rules} />
+                )}
+              </td>
+              <td>
+                {binding}
+                {isClusterWide ? <span class="muted"> in every namespace</span> : null}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {more}
+    </>
+  )
+}
+
+/** A role may have ten thousand rules, and a binding as many subjects: they are shown when they are asked for. */
+function RoleRules({ role, rules }: { readonly role: string; readonly rules: readonly string[] }) {
+  const isOpen = useSignal(false)
+  const { most, more } = useFirst(rules.length)
+  return (
+    <details
+      onToggle={({ currentTarget }) => {
+        isOpen.value = currentTarget.open
+      }}
+    >
+      <summary>{role}</summary>
+      {isOpen.value ? (
+        <>
+          <ul class="rules">
+            {rules.slice(0, most).map((rule) => (
+              <li key={rule}>{rule}</li>
+            ))}
+          </ul>
+          {more}
+        </>
+      ) : null}
+    </details>
   )
 }

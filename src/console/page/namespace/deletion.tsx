@@ -9,6 +9,7 @@ import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
 import { useRouter } from '../router.tsx'
 import { useAnswer } from '../use-answer.ts'
 import { useCluster } from '../use-cluster.ts'
+import { useFirst } from '../widgets/first.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import type { FoundObject } from './object-tree.ts'
 import { useContent } from './use-content.ts'
@@ -56,8 +57,9 @@ export function Deletion({ namespace }: { readonly namespace: Namespace }) {
 
 function Going({ namespace }: { readonly namespace: string }) {
   const { ready, found, hidden } = useContent(namespace)
-  if (!ready) return <p class="muted">Asking for every kind…</p>
   const held = found.filter(({ object }) => (object.metadata.finalizers ?? []).length > 0)
+  const { most, more } = useFirst(held.length)
+  if (!ready) return <p class="muted">Asking for every kind…</p>
   return (
     <>
       <ol class="steps going">
@@ -70,28 +72,39 @@ function Going({ namespace }: { readonly namespace: string }) {
                 <summary>
                   {title} <span class="count">{going.length}</span>
                 </summary>
-                <ul class="objects">
-                  {going.map(({ kind, object }) => (
-                    <li key={object.metadata.uid}>
-                      <span class="kind">{kind.kind}</span> {object.metadata.name}
-                    </li>
-                  ))}
-                </ul>
+                <GoingOf step={going} />
               </details>
             </li>
           )
         })}
       </ol>
-      {held.map(({ kind, object }) => (
+      {held.slice(0, most).map(({ kind, object }) => (
         <p class="notice" key={object.metadata.uid}>
           {kind.kind} {object.metadata.name} waits for {object.metadata.finalizers?.join(', ')}
         </p>
       ))}
+      {more}
       {hidden.length === 0 ? null : (
         <p class="muted">
           What it holds of {hidden.map(({ kind }) => kind).join(', ')} is not shown to you, and goes too.
         </p>
       )}
+    </>
+  )
+}
+
+function GoingOf({ step }: { readonly step: readonly FoundObject[] }) {
+  const { most, more } = useFirst(step.length)
+  return (
+    <>
+      <ul class="objects">
+        {step.slice(0, most).map(({ kind, object }) => (
+          <li key={object.metadata.uid}>
+            <span class="kind">{kind.kind}</span> {object.metadata.name}
+          </li>
+        ))}
+      </ul>
+      {more}
     </>
   )
 }

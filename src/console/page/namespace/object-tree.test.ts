@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ServedKind } from '../../../client/client.ts'
-import { type FoundObject, type TreeNode, treeOf } from './object-tree.ts'
+import { type FoundObject, firstOf, type TreeNode, treeOf } from './object-tree.ts'
 
 const kind: ServedKind = {
   group: '',
@@ -45,6 +45,25 @@ test('an object whose owner is not shown stands at the top', () => {
 
 test('a circle of owners is cut, and its objects are shown', () => {
   expect(shape([found('a', ['b']), found('b', ['a']), found('c', ['c'])])).toEqual({ '': { a: {}, b: {}, c: {} } })
+})
+
+test('a chain of owners as long as a tenant likes is shown, twenty deep', () => {
+  const chain = Array.from({ length: 50_000 }, (_, i) => found(`o${i}`, i === 0 ? [] : [`o${i - 1}`]))
+  const [group] = treeOf(chain)
+  const counts: number[] = []
+  for (let level = group?.roots ?? []; level.length > 0; level = level.flatMap(({ owned }) => owned)) {
+    counts.push(level.length)
+  }
+  expect(counts).toEqual([...Array<number>(20).fill(1), 50_000 - 20])
+})
+
+test('of a large tree the first objects are shown, as it is read', () => {
+  const list = [found('a', [], 'default'), found('b', ['a']), found('c', []), found('d', ['c'])]
+  const first = (most: number) =>
+    Object.fromEntries(firstOf(treeOf(list), most).map(({ template, roots }) => [template, named(roots)]))
+  expect(first(3)).toEqual({ default: { a: { b: {} } }, '': { c: {} } })
+  expect(first(1)).toEqual({ default: { a: {} } })
+  expect(first(9)).toEqual(shape(list))
 })
 
 test('every object is in the tree once, whatever its owners', () => {

@@ -18,41 +18,82 @@ export interface TreeGroup {
   readonly roots: readonly TreeNode[]
 }
 
-/** An object whose owner is not among `found` stands at the top: it is not lost because its owner is not shown. */
-export function treeOf(found: readonly FoundObject[]): readonly TreeGroup[] {
-  const byUid = new Map(found.map((f) => [f.object.metadata.uid, f]))
-  const owned = new Map<string, FoundObject[]>()
-  const roots: FoundObject[] = []
-  for (const f of found) {
-    const owner = f.object.metadata.ownerReferences?.find(({ uid }) => byUid.has(uid) && !isAbove(f, uid, byUid))
-    if (owner === undefined) roots.push(f)
-    else owned.set(owner.uid, [...(owned.get(owner.uid) ?? []), f])
-  }
-  const nodeOf = (f: FoundObject): TreeNode => ({
-    ...f,
-    owned: (owned.get(f.object.metadata.uid ?? '') ?? []).sort(byKindAndName).map(nodeOf),
-  })
-  const groups = new Map<string, FoundObject[]>()
-  for (const root of roots) {
-    const template = root.object.metadata.labels?.[templateNameLabel] ?? ''
-    groups.set(template, [...(groups.get(template) ?? []), root])
-  }
-  return [...groups]
-    .sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1))
-    .map(([template, list]) => ({ template, roots: list.sort(byKindAndName).map(nodeOf) }))
+interface GrowingNode extends FoundObject {
+  readonly owned: GrowingNode[]
 }
 
-/** Whether `f` is above the object of that uid: clients write owner references, and they may go round in a circle. */
-function isAbove(f: FoundObject, uid: string, byUid: ReadonlyMap<string | undefined, FoundObject>): boolean {
-  const seen = new Set<string>()
-  for (const queue = [uid]; ; ) {
-    const next = queue.pop()
-    if (next === undefined) return false
-    if (next === f.object.metadata.uid) return true
-    if (seen.has(next)) continue
-    seen.add(next)
-    for (const owner of byUid.get(next)?.object.metadata.ownerReferences ?? []) queue.push(owner.uid)
+/** A chain of owners may be as long as a tenant likes: what is deeper stands beside the last that is not. */
+const deepest = 20
+
+/**
+ * An object whose owner is not among `found` stands at the top: it is not lost because its owner is not shown. It takes
+ * as many steps as there are owner references, whatever these are.
+ */
+export function treeOf(found: readonly FoundObject[]): readonly TreeGroup[] {
+  const owners = ownersOf(found)
+  const owned = Map.groupBy(
+    found.filter((f) => owners.has(f)),
+    (f) => owners.get(f),
+  )
+  const grow = (root: FoundObject): TreeNode => {
+    const grown: GrowingNode = { ...root, owned: [] }
+    const queue = [{ f: root, place: grown.owned, depth: 1 }]
+    for (const { f, place, depth } of queue) {
+      for (const child of (owned.get(f) ?? []).sort(byKindAndName)) {
+        const node: GrowingNode = { ...child, owned: [] }
+        place.push(node)
+        queue.push({ f: child, place: depth < deepest ? node.owned : place, depth: depth + 1 })
+      }
+    }
+    return grown
   }
+  const roots = found.filter((f) => !owners.has(f)).sort(byKindAndName)
+  const groups = Map.groupBy(roots, ({ object }) => object.metadata.labels?.[templateNameLabel] ?? '')
+  return [...groups]
+    .sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1))
+    .map(([template, list]) => ({ template, roots: list.map(grow) }))
+}
+
+/** The first owner that is there, for each object. Clients write owner references: a circle of them has no owners. */
+function ownersOf(found: readonly FoundObject[]): ReadonlyMap<FoundObject, FoundObject> {
+  const byUid = new Map(found.map((f) => [f.object.metadata.uid, f]))
+  const owners = new Map<FoundObject, FoundObject>()
+  for (const f of found) {
+    const known = f.object.metadata.ownerReferences?.map(({ uid }) => byUid.get(uid))
+    const owner = known?.find((o) => o !== undefined && o !== f)
+    if (owner !== undefined) owners.set(f, owner)
+  }
+  const seen = new Set<FoundObject>()
+  for (const f of found) {
+    const way = new Set<FoundObject>()
+    let at: FoundObject | undefined = f
+    for (; at !== undefined && !seen.has(at); at = owners.get(at)) {
+      seen.add(at)
+      way.add(at)
+    }
+    // Back on its own way: the rest of a circle is cut, member by member.
+    while (at !== undefined && way.has(at)) {
+      const next = owners.get(at)
+      owners.delete(at)
+      at = next
+    }
+  }
+  return owners
+}
+
+/** The first `most` objects of a tree, in the order in which it is read. */
+export function firstOf(tree: readonly TreeGroup[], most: number): readonly TreeGroup[] {
+  let left = most
+  const cut = (nodes: readonly TreeNode[]): readonly TreeNode[] => {
+    const kept: TreeNode[] = []
+    for (const node of nodes) {
+      if (left === 0) break
+      left--
+      kept.push({ ...node, owned: cut(node.owned) })
+    }
+    return kept
+  }
+  return tree.flatMap(({ template, roots }) => (left === 0 ? [] : [{ template, roots: cut(roots) }]))
 }
 
 const sortKey = ({ kind, object }: FoundObject): string => `${kind.kind} ${object.metadata.name ?? ''}`

@@ -1,12 +1,18 @@
 /** What a namespace holds, by template and by owner. */
+import { useMemo } from 'preact/hooks'
+import { objectArguments } from '../../../base/shell-text.ts'
 import { qualifiedResource } from '../../../kube/gvk.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
+import { useFirst } from '../widgets/first.tsx'
 import { Moment } from '../widgets/moment.tsx'
-import { type TreeNode, treeOf } from './object-tree.ts'
+import { firstOf, type TreeNode, treeOf } from './object-tree.ts'
 import { useContent } from './use-content.ts'
 
 export function Objects({ namespace }: { readonly namespace: string }) {
   const { ready, found, hidden } = useContent(namespace)
+  const { most, more } = useFirst(found.length)
+  const tree = useMemo(() => treeOf(found), [found])
+  const counts = new Map(tree.map(({ template, roots }) => [template, roots.length]))
   if (!ready && found.length === 0) {
     return (
       <p class="muted" role="status">
@@ -22,14 +28,15 @@ export function Objects({ namespace }: { readonly namespace: string }) {
           <CopyCommand command={`kubectl apply -n ${namespace} -f FILE`} />
         </div>
       ) : null}
-      {treeOf(found).map(({ template, roots }) => (
+      {firstOf(tree, most).map(({ template, roots }) => (
         <section class="panel" key={template} aria-label={titleOf(template)}>
           <h2>
-            {titleOf(template)} <span class="count">{roots.length}</span>
+            {titleOf(template)} <span class="count">{counts.get(template)}</span>
           </h2>
           <NodeList nodes={roots} namespace={namespace} />
         </section>
       ))}
+      {more}
       {hidden.length === 0 ? null : (
         <details class="notice">
           <summary>{hidden.length} kinds are not shown</summary>
@@ -73,7 +80,7 @@ function Node({ node: { kind, object }, namespace }: { readonly node: TreeNode; 
         )}
         <Moment at={creationTimestamp ?? undefined} />
       </summary>
-      <CopyCommand command={`kubectl get ${qualifiedResource(kind)} ${name} -n ${namespace} -o yaml`} />
+      <CopyCommand command={`kubectl get ${objectArguments(qualifiedResource(kind), name)} -n ${namespace} -o yaml`} />
     </details>
   )
 }

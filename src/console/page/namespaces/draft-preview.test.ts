@@ -49,3 +49,11 @@ test('what is left out is said with its reason', () => {
   ])
   expect(templates).toEqual([{ name: 'team', objects: [] }])
 })
+
+test('an object that is copied from elsewhere is named', () => {
+  const objects = [{ cloneFrom: { apiVersion: 'v1', kind: 'Secret', namespace: 'shared', name: 'pull' } }]
+  const cloning = { ...template, spec: { ...template.spec, templates: [], objects } }
+  const { templates, skipped } = previewOf({ metadata: { name: 'team-a' } }, [], [cloning])
+  expect(skipped).toEqual([])
+  expect(templates).toMatchObject([{ name: 'team', objects: [{ title: 'Secret/pull' }] }])
+})

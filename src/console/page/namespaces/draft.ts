@@ -3,7 +3,7 @@ import { expiresAtAnnotation, ttlAnnotation } from '../../../apis/expiry/types.t
 import type { Namespace } from '../../../apis/namespaces/types.ts'
 import type { MetadataPart } from '../../../apis/templates/namespace-metadata.ts'
 import { ownerKey } from '../../../apis/templates/types.ts'
-import { quoted } from '../shell-text.ts'
+import { shellWord } from '../../../base/shell-text.ts'
 
 /** When the new namespace ends: as its templates say, after a time, or at a time. */
 export type DraftEnd = 'unsaid' | 'after' | 'at'
@@ -97,6 +97,6 @@ export function createCommand(draft: Draft): string {
   const named = draft.name === '' ? { ...draft, name: 'NAME' } : draft
   const namespace = namespaceOf(named)
   const { name = '', labels, annotations } = namespace.metadata
-  if (labels === undefined && annotations === undefined) return `kubectl create namespace ${quoted(name)}`
-  return `echo ${quoted(JSON.stringify(namespace))} | kubectl create -f -`
+  if (labels === undefined && annotations === undefined) return `kubectl create namespace ${shellWord(name)}`
+  return `echo ${shellWord(JSON.stringify(namespace))} | kubectl create -f -`
 }

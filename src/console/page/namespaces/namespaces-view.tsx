@@ -1,8 +1,8 @@
 /** My namespaces: what is mine, in what state, how near to its limits, and until when. */
 import { useEffect, useMemo } from 'preact/hooks'
+import { shellWord } from '../../../base/shell-text.ts'
 import { loadCreateView } from '../later-views.ts'
 import { Link, useRouter } from '../router.tsx'
-import { quoted } from '../shell-text.ts'
 import { useCluster } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { PlusIcon, ShieldIcon } from '../widgets/icons.tsx'
@@ -91,7 +91,7 @@ const mostNamed = 200
 
 function commandFor(areNamed: boolean, found: readonly NamespaceRow[] = []): string {
   return areNamed && found.length > 0 && found.length <= mostNamed
-    ? `kubectl get namespaces ${found.map(({ name }) => quoted(name)).join(' ')}`
+    ? `kubectl get namespaces ${found.map(({ name }) => shellWord(name)).join(' ')}`
     : 'kubectl get namespaces'
 }
 

@@ -1,0 +1,44 @@
+/** What a tenant may name an object must not run where a colleague pastes the command that shows it. */
+import { execFileSync } from 'node:child_process'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { objectArguments, shellWord } from './shell-text.ts'
+
+const wordsOf = (command: string): readonly string[] =>
+  execFileSync('bash', ['-c', `printf '%s\\0' ${command}`], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C.UTF-8' },
+  })
+    .split('\0')
+    .slice(0, -1)
+
+test.each([
+  { name: 'plain', text: 'team-a', word: 'team-a' },
+  { name: 'an empty text', text: '', word: "''" },
+  { name: 'a command', text: '$(id)', word: "'$(id)'" },
+  { name: 'a quote that ends the word', text: "a'; id; '", word: "'a'\\''; id; '\\'''" },
+  { name: 'a line break', text: "a\n'\\", word: "$'a\\U0000000a\\'\\\\'" },
+  { name: 'the end of a paste', text: '\u001b[201~id', word: "$'\\U0000001b[201~id'" },
+  { name: 'a text that turns direction', text: 'a\u202eb', word: "$'a\\U0000202eb'" },
+])('$name is one word', ({ text, word }) => {
+  expect(shellWord(text)).toBe(word)
+  expect(wordsOf(word)).toEqual([text])
+})
+
+test('a shell reads any text back as one word', () => {
+  const text = fc.string({ unit: 'grapheme' }).filter((given) => !given.includes('\0') && given.isWellFormed())
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 50 }), (texts) => {
+      expect(wordsOf(texts.map(shellWord).join(' '))).toEqual(texts)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test.each([
+  { name: 'held', words: 'configmaps held' },
+  { name: '$(id)', words: "configmaps '$(id)'" },
+  { name: '--all', words: 'configmaps/--all' },
+])('the object $name is found by $words', ({ name, words }) => {
+  expect(objectArguments('configmaps', name)).toBe(words)
+})

@@ -1,0 +1,19 @@
+/** Texts in commands that a user copies to a shell. Names may hold anything: those of Roles hold quotes and `$(…)`. */
+
+/** One word to a shell, and nothing else. A text that does not show as it is (a line break, ESC) is escaped. */
+export function shellWord(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text
+  // A terminal takes a control character for a key; a text that turns direction looks like another one.
+  if (unseen.test(text)) return `$'${text.replaceAll(/[\\']/g, '\\$&').replaceAll(new RegExp(unseen, 'gu'), escaped)}'`
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** The arguments by which kubectl finds an object, also one whose name looks like a flag (`--all`). */
+export const objectArguments = (resource: string, name: string): string =>
+  name.startsWith('-') ? shellWord(`${resource}/${name}`) : `${resource} ${shellWord(name)}`
+
+const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+const escaped = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0
+  return `\\U${code.toString(16).padStart(8, '0')}`
+}
