@@ -117,6 +117,7 @@ const layers = {
     ...['apis/namespaces/types.ts', 'apis/rbac/why-denied.ts', 'apis/templates/types.ts'],
     ...['apis/expiry/end.ts', 'apis/expiry/types.ts'],
     ...[
+      'clones',
       'match',
       'namespace-metadata',
       'parameters',
