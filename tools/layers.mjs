@@ -128,7 +128,6 @@ const layers = {
       'rollback',
     ].map((file) => `apis/templates/${file}.ts`),
     'authz/explain-refusal.ts',
-    'apis/templates/clones.ts',
   ],
   doctor: [
     ...['base', 'kube', 'client', 'backup/backup.ts', 'datadir/data-dir.ts', 'pki/pki.ts', 'populate/populate.ts'],
