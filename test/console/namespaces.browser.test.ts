@@ -144,8 +144,11 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await page.evaluate('document.activeElement.id')).toBe('main')
       await page.getByRole('link', { name: 'My namespaces' }).click()
       await page.getByRole('link', { name: 'Create namespace' }).click()
+      // The form is loaded when it is asked for. Once it is there it has the focus.
+      const name = page.getByRole('textbox', { name: 'Name' })
+      await name.and(page.locator(':focus')).waitFor()
       await page.keyboard.type('typed-at-once')
-      expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('typed-at-once')
+      expect(await name.inputValue()).toBe('typed-at-once')
       await context.close()
     })
 
