@@ -53,14 +53,12 @@ const layers = {
     ...['encryption/encryption.ts', 'encryption/server-storage.ts'],
   ],
   client: ['base', 'kube'],
-  controller: [
-    ...['base', 'kube', 'client'],
-    ...['storage/storage.ts', 'storage/storage-choice.ts', 'storage/format-level.ts'],
-  ],
+  controller: ['base', 'kube', 'client'],
   feature: [
     ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'catalog/strategy.ts'],
     ...['admission/admission.ts', 'authz/authz.ts', 'cel/evaluator.ts', 'controller', 'storage/storage.ts'],
     ...['http/request-info.ts', 'watch/damaged-objects.ts', 'watch/type-cache.ts'],
+    ...['storage/storage-choice.ts', 'storage/format-level.ts'],
   ],
   apis: [
     ...['base', 'kube', 'cel', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'catalog/strategy.ts'],
