@@ -84,7 +84,7 @@ Examples:
 async function uninstall(flags: PopulateFlags, command: Command): Promise<void> {
   const { uninstallAdmission } = await import('../populate/populate.ts')
   const { client, server } = await openFlags(flags, 'populate')
-  const removed = await uninstallAdmission(client, AbortSignal.timeout(patienceMs))
+  const removed = await uninstallAdmission(client, { signal: AbortSignal.timeout(patienceMs) })
   await printAnswer(command, {
     value: { cluster: server, removed },
     text: () =>

@@ -21,6 +21,11 @@ import {
 /** Who decides about namespaces. `auto`: policies where the API server has those that change objects. */
 export type AdmissionBy = 'auto' | 'policies' | 'webhooks'
 
+/** Cuts off what takes too long. */
+interface CallOptions {
+  readonly signal?: AbortSignal
+}
+
 const registration = { group: 'admissionregistration.k8s.io', version: 'v1' } as const
 const registrationApi = `${registration.group}/${registration.version}`
 const resources: Readonly<Record<string, GroupVersionResource>> = {
@@ -58,12 +63,12 @@ export function admissionObjects(options: WebhookConfigurationOptions): KubeObje
 }
 
 /** What is on the cluster of what we could put there: by kind and name. */
-export async function findAdmission(client: Client): Promise<KubeObject[]> {
+export async function findAdmission(client: Client, options: CallOptions = {}): Promise<KubeObject[]> {
   const found: KubeObject[] = []
   for (const [kind, resource] of Object.entries(resources)) {
     for (const name of namesOf(kind)) {
       try {
-        found.push({ ...(await client.get(resource, { name })), apiVersion: registrationApi, kind })
+        found.push({ ...(await client.get(resource, { name }, options)), apiVersion: registrationApi, kind })
       } catch (error) {
         // Neither the object nor, on an older cluster, the resource.
         if (!isNotFound(error)) throw error
@@ -85,20 +90,19 @@ export async function installAdmission(client: Client, objects: readonly KubeObj
 }
 
 /** Answers what was there, as `resource/name`. The kind stays: with it would go every template. */
-export async function uninstallAdmission(client: Client, signal?: AbortSignal): Promise<string[]> {
+export async function uninstallAdmission(client: Client, options: CallOptions = {}): Promise<string[]> {
   const removed: string[] = []
   // Bindings before their policies.
-  for (const object of (await findAdmission(client)).reverse()) {
-    signal?.throwIfAborted()
-    await remove(client, object)
+  for (const object of (await findAdmission(client, options)).reverse()) {
+    await remove(client, object, options)
     removed.push(`${resourceOf(object.kind).resource}/${object.metadata.name}`)
   }
   return removed
 }
 
-async function remove(client: Client, { kind, metadata }: KubeObject): Promise<void> {
+async function remove(client: Client, { kind, metadata }: KubeObject, options: CallOptions = {}): Promise<void> {
   try {
-    await client.delete(resourceOf(kind), { name: metadata.name ?? '' })
+    await client.delete(resourceOf(kind), { name: metadata.name ?? '' }, options)
   } catch (error) {
     if (!isNotFound(error)) throw error
   }

@@ -12,6 +12,7 @@ import { installFieldManager } from './names.ts'
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' } as const
 const definitions = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' } as const
+
 /** How long a server may take to serve a kind that it was told of. */
 const establishMs = 30_000
 

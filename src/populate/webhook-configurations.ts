@@ -8,15 +8,11 @@
  * annotations or an end, which CEL can't say.
  */
 import { expiresAtAnnotation, expirySourceAnnotation, ttlAnnotation } from '../apis/expiry/types.ts'
-import {
-  metadataHoldersAnnotation,
-  metadataVersionsAnnotation,
-  pendingLabel,
-  templateResource,
-} from '../apis/templates/types.ts'
+import { metadataHoldersAnnotation, metadataVersionsAnnotation, templateResource } from '../apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { installName } from './names.ts'
-import { askedAnnotation } from './policies/policy.ts'
+import { heldNamespaces, holdRules } from './policies/hold.ts'
+import { askedAnnotation, ruleOf } from './policies/policy.ts'
 import { protectedStatusRules, protectionRules, protectionSelector } from './policies/protection.ts'
 
 /** Which of our paths a webhook is served under. */
@@ -55,13 +51,6 @@ export const otherNamespaces = (namespace: string): JsonObject => ({
   values: ['kube-node-lease', 'kube-public', 'kube-system', namespace].sort(),
 })
 
-const ruleOf = (group: string, version: string, operations: readonly string[], ...resources: string[]): JsonObject => ({
-  apiGroups: [group],
-  apiVersions: [version],
-  operations: [...operations],
-  resources,
-  scope: '*',
-})
 const written = ['CREATE', 'UPDATE']
 const namespaceRule = ruleOf('', 'v1', written, 'namespaces')
 const templateRule = ruleOf(templateResource.group, templateResource.version, written, templateResource.resource)
@@ -123,8 +112,8 @@ export function webhookConfigurations(options: WebhookConfigurationOptions): Kub
   const hold = {
     ...webhook('hold', 5),
     ...(failOpen ? { failurePolicy: 'Ignore' } : {}),
-    namespaceSelector: { matchExpressions: [{ key: pendingLabel, operator: 'Exists' }, others] },
-    rules: [{ ...ruleOf('*', '*', written, '*/*'), scope: 'Namespaced' }],
+    namespaceSelector: heldNamespaces(others),
+    rules: holdRules,
   }
   return [
     {

@@ -119,20 +119,10 @@ async function explainInitializing(client: Client, namespace: Namespace, signal:
           giveUp,
         ],
       }
-  return {
-    namespace: name,
-    state: 'Initializing',
-    ...(creationTimestamp ? { since: creationTimestamp } : {}),
-    held: true,
-    obstacles: [obstacle],
-    reports: reportsOf(namespace),
-    notes: [
-      ...(deadline === undefined ? [] : [`when its time is over ${deadline.outcome}`]),
-      ...(later.length > 0 ? [`after it, in this order: ${later.join(', ')}`] : []),
-      ...endNote(namespace),
-      ...protectionNote(namespace),
-    ],
-  }
+  return heldBy(namespace, obstacle, [
+    ...(deadline === undefined ? [] : [`when its time is over ${deadline.outcome}`]),
+    ...(later.length > 0 ? [`after it, in this order: ${later.join(', ')}`] : []),
+  ])
 }
 
 /** On a cluster without initializers, where `borough populate` gives namespaces their templates. */
@@ -153,6 +143,11 @@ function explainGate(namespace: Namespace): Explanation {
       { command: `kubectl delete namespace ${name}`, effect: 'give the namespace up' },
     ],
   }
+  return heldBy(namespace, obstacle)
+}
+
+function heldBy(namespace: Namespace, obstacle: Obstacle, notes: readonly string[] = []): Explanation {
+  const { name = '', creationTimestamp } = namespace.metadata
   return {
     namespace: name,
     state: 'Initializing',
@@ -160,7 +155,7 @@ function explainGate(namespace: Namespace): Explanation {
     held: true,
     obstacles: [obstacle],
     reports: reportsOf(namespace),
-    notes: [...endNote(namespace), ...protectionNote(namespace)],
+    notes: [...notes, ...endNote(namespace), ...protectionNote(namespace)],
   }
 }
 

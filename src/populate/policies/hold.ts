@@ -3,7 +3,7 @@ import { caretakerGroups, caretakerPrefix } from '../../apis/templates/caretaker
 import { pendingLabel } from '../../apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import { mayNamespace, type Variable } from './expressions.ts'
-import { policyNames, policyWithBinding } from './policy.ts'
+import { policyNames, policyWithBinding, ruleOf } from './policy.ts'
 
 /** Clients that keep every namespace of a cluster, and are no tenants. */
 export const isCaretaker: Variable = {
@@ -14,20 +14,17 @@ export const isCaretaker: Variable = {
 }
 
 /** `other`: a term that leaves out the system's namespaces. */
+export const heldNamespaces = (other: JsonObject): JsonObject => ({
+  matchExpressions: [{ key: pendingLabel, operator: 'Exists' }, other],
+})
+export const holdRules: JsonObject[] = [{ ...ruleOf('*', '*', ['CREATE', 'UPDATE'], '*/*'), scope: 'Namespaced' }]
+
 export function holdPolicy(other: JsonObject): KubeObject[] {
   return policyWithBinding('ValidatingAdmissionPolicy', policyNames.hold, {
     matchConstraints: {
       matchPolicy: 'Equivalent',
-      namespaceSelector: { matchExpressions: [{ key: pendingLabel, operator: 'Exists' }, other] },
-      resourceRules: [
-        {
-          apiGroups: ['*'],
-          apiVersions: ['*'],
-          operations: ['CREATE', 'UPDATE'],
-          resources: ['*/*'],
-          scope: 'Namespaced',
-        },
-      ],
+      namespaceSelector: heldNamespaces(other),
+      resourceRules: holdRules,
     },
     variables: [isCaretaker],
     validations: [
@@ -37,7 +34,7 @@ export function holdPolicy(other: JsonObject): KubeObject[] {
           "variables.isCaretaker || request.resource.group == 'authorization.k8s.io' || " +
           mayNamespace('initialize', 'request.namespace'),
         messageExpression:
-          `'namespace "' + request.namespace + '" waits for its templates to be applied; ` + `try again in a moment'`,
+          `'namespace "' + request.namespace + ` + `'" waits for its templates to be applied; try again in a moment'`,
         reason: 'Forbidden',
       },
     ],

@@ -3,6 +3,7 @@
  * creating namespaces needs none of our processes. What CEL can't say (labels and annotations that templates set, and
  * ends of namespaces) is left to the webhooks, which are asked about marked namespaces alone (`askedAnnotation`).
  */
+import { templateKind } from '../../apis/templates/kind.ts'
 import {
   creatorKey,
   optOutAnnotation,
@@ -25,22 +26,17 @@ import {
   valueIn,
 } from './expressions.ts'
 import { parameterVariables, validateParameters } from './parameters.ts'
-import { askedAnnotation, policyNames, policyWithBinding } from './policy.ts'
+import { askedAnnotation, policyNames, policyWithBinding, ruleOf } from './policy.ts'
 
 const templates: JsonObject = {
   apiVersion: `${templateResource.group}/${templateResource.version}`,
-  kind: 'NamespaceTemplate',
+  kind: templateKind,
 }
 /** Each template, one after the other; none = the policy has nothing to say. */
 const eachTemplate: JsonObject = { selector: {}, parameterNotFoundAction: 'Allow' }
 
-const namespaceRule = (operations: readonly string[], ...resources: readonly string[]): JsonObject => ({
-  apiGroups: [''],
-  apiVersions: ['v1'],
-  operations: [...operations],
-  resources: [...resources],
-  scope: '*',
-})
+const namespaceRule = (operations: readonly string[], ...resources: readonly string[]): JsonObject =>
+  ruleOf('', 'v1', operations, ...resources)
 
 /** `others`: which namespaces population is about. */
 export function namespacePolicies(others: JsonObject): KubeObject[] {

@@ -19,6 +19,20 @@ export const policyNames: Readonly<Record<'creator' | 'gate' | 'hold' | 'namespa
 /** On a namespace, put on by a policy: writes of it are a matter of the webhooks too. */
 export const askedAnnotation = 'policy.borough.dev/asks-webhooks'
 
+/** Of a policy or a webhook. */
+export const ruleOf = (
+  group: string,
+  version: string,
+  operations: readonly string[],
+  ...resources: readonly string[]
+): JsonObject => ({
+  apiGroups: [group],
+  apiVersions: [version],
+  operations: [...operations],
+  resources: [...resources],
+  scope: '*',
+})
+
 export function policyWithBinding(
   kind: PolicyKind,
   name: string,
