@@ -167,6 +167,40 @@ test('keys are fetched once, and again when the issuer has changed them, but not
   expect(issuer.asked).toHaveLength(4)
 })
 
+test.each([
+  { how: 'under its old name', first: { kid: 'the-key' }, next: { kid: 'the-key' } },
+  { how: 'without names', first: { kid: null }, next: { kid: null } },
+])('a key that the issuer replaced $how is fetched', async ({ first, next }) => {
+  await issuer.rotate(first)
+  const own = authenticator()
+  expect(await own.authenticate({ bearerToken: await token() })).toBeDefined()
+  await issuer.rotate(next)
+  const bearerToken = await token()
+  expect(await refusal(own.authenticate({ bearerToken }))).toEqual(unauthorized)
+  await clock.advance(10_000)
+  expect(await own.authenticate({ bearerToken })).toBeDefined()
+})
+
+test('a token that does not name its key is good under any of the issuer', async () => {
+  await issuer.rotate({ kid: null })
+  const own = authenticator()
+  const older = await token()
+  await issuer.rotate({ kid: null, keep: true })
+  for (const bearerToken of [await token(), older]) expect(await own.authenticate({ bearerToken })).toBeDefined()
+  await issuer.rotate({ kid: null })
+  const unpublished = await token()
+  expect(await refusal(own.authenticate({ bearerToken: unpublished }))).toEqual(unauthorized)
+})
+
+test('an issuer whose clock is ahead is believed for five minutes, and no token after its end', async () => {
+  const own = authenticator()
+  expect(await own.authenticate({ bearerToken: await token({ nbf: inSeconds(299) }) })).toBeDefined()
+  const early = await token({ nbf: inSeconds(302) })
+  expect(await refusal(own.authenticate({ bearerToken: early }))).toEqual(unauthorized)
+  const late = await token({ exp: inSeconds(-1) })
+  expect(await refusal(own.authenticate({ bearerToken: late }))).toEqual(unauthorized)
+})
+
 test('an ID token is no token for the audiences that a review asks for', async () => {
   const bearerToken = await token()
   expect(await authenticator().authenticate({ bearerToken, audiences: ['borough'] })).toBeUndefined()

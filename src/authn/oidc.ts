@@ -8,9 +8,9 @@
  * @see k8s.io/apiserver/plugin/pkg/authenticator/token/oidc/oidc.go v0.36
  */
 import { hash } from 'node:crypto'
-import type { JSONWebKeySet, JWTPayload } from 'jose'
-import { BoundedCache } from '../base/bounded-cache.ts'
+import type { JSONWebKeySet, JWTPayload, JWTVerifyOptions } from 'jose'
 import type { Clock } from '../base/clock.ts'
+import { SizedCache } from '../base/sized-cache.ts'
 import { StatusError, unauthorized } from '../kube/status-error.ts'
 import type { JsonObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -49,13 +49,16 @@ interface Verified {
 }
 
 const refetchMs = 10_000
-const cacheSize = 8192
+/** How far an issuer's clock may be ahead, as go-oidc has it. The end of a token is judged without it. */
+const leewaySeconds = 300
+/** Of all tokens that are remembered. */
+const rememberedLength = 16 * 1024 * 1024
 
 export class OidcAuthenticator implements Authenticator {
   readonly name = 'oidc'
   readonly #issuer: JwtIssuer
   readonly #deps: OidcDeps
-  readonly #verified = new BoundedCache<string, Verified>(cacheSize)
+  readonly #verified = new SizedCache<Verified>(rememberedLength)
   #keys: JSONWebKeySet | undefined
   #fetching: Promise<JSONWebKeySet> | undefined
   #fetchedAtMs = Number.NEGATIVE_INFINITY
@@ -73,7 +76,7 @@ export class OidcAuthenticator implements Authenticator {
     if (!verified) {
       if (issuerOf(token) !== this.#issuer.url) return undefined
       verified = await this.#verify(token)
-      this.#verified.set(digest, verified)
+      this.#verified.set(digest, verified, token.length)
     }
     if (this.#deps.clock.now() >= verified.notAfterMs || verified.user === undefined) throw unauthorized()
     return verified.user
@@ -94,28 +97,46 @@ export class OidcAuthenticator implements Authenticator {
   }
 
   async #checked(token: string): Promise<JWTPayload> {
-    const { createLocalJWKSet, errors, jwtVerify } = await import('jose')
-    const { url, audiences, algorithms } = this.#issuer
-    const check = async (keys: JSONWebKeySet): Promise<JWTPayload> => {
-      const { payload } = await jwtVerify(token, createLocalJWKSet(keys), {
-        issuer: url,
-        audience: [...audiences],
-        algorithms: [...algorithms],
-        requiredClaims: ['exp'],
-        currentDate: new Date(this.#deps.clock.now()),
-      })
-      return payload
-    }
+    const { errors } = await import('jose')
     const known = this.#keys
     if (known) {
       try {
-        return await check(known)
+        return await this.#checkedWith(known, token)
       } catch (error) {
-        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+        // A key may have been replaced under its name.
+        const { JWKSNoMatchingKey, JWSSignatureVerificationFailed } = errors
+        if (!(error instanceof JWKSNoMatchingKey || error instanceof JWSSignatureVerificationFailed)) throw error
         if (this.#fetching === undefined && !this.#mayFetch()) throw error
       }
     }
-    return check(await this.#fetchKeys())
+    return this.#checkedWith(await this.#fetchKeys(), token)
+  }
+
+  async #checkedWith(keys: JSONWebKeySet, token: string): Promise<JWTPayload> {
+    const { createLocalJWKSet, errors, jwtVerify } = await import('jose')
+    const { url, audiences, algorithms } = this.#issuer
+    const options: JWTVerifyOptions = {
+      issuer: url,
+      audience: [...audiences],
+      algorithms: [...algorithms],
+      requiredClaims: ['exp'],
+      clockTolerance: leewaySeconds,
+      currentDate: new Date(this.#deps.clock.now()),
+    }
+    try {
+      return (await jwtVerify(token, createLocalJWKSet(keys), options)).payload
+    } catch (error) {
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+      // It does not say which key: any of them will do.
+      for await (const key of error) {
+        try {
+          return (await jwtVerify(token, key, options)).payload
+        } catch (failure) {
+          if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure
+        }
+      }
+      throw new errors.JWSSignatureVerificationFailed()
+    }
   }
 
   #mayFetch(): boolean {

@@ -24,7 +24,7 @@ describe('a service-account token', () => {
   let keys: readonly ServiceAccountKey[]
   let tokens: ServiceAccountTokens
 
-  const using = (k: readonly ServiceAccountKey[], cacheSize?: number): ServiceAccountTokens =>
+  const using = (k: readonly ServiceAccountKey[], rememberedLength?: number): ServiceAccountTokens =>
     new ServiceAccountTokens({
       issuer,
       audiences: [issuer, 'k8s'],
@@ -32,7 +32,7 @@ describe('a service-account token', () => {
       clock,
       ids: countingIds(),
       find: (resource, namespace, name) => objects.get(`${resource}/${namespace}/${name}`),
-      ...(cacheSize === undefined ? {} : { cacheSize }),
+      ...(rememberedLength === undefined ? {} : { rememberedLength }),
     })
   const exists = (resource: string, namespace: string, name: string, uid: string, deletionTimestamp?: string): void => {
     const metadata = { name, namespace, uid, ...(deletionTimestamp ? { deletionTimestamp } : {}) }
@@ -188,8 +188,8 @@ describe('a service-account token', () => {
   })
 
   test('is remembered within a bound', async () => {
-    tokens = using(keys, 1)
     const [a, b] = [await tokens.issue(grant), await tokens.issue(grant)]
+    tokens = using(keys, 1.5 * a.token.length)
     expect([await outcome(a.token), await outcome(b.token), await outcome(a.token)]).toEqual([bot, bot, bot])
     expect(tokens.audiencesOf(b.token)).toBeUndefined()
   })

@@ -9,9 +9,9 @@
  */
 import { hash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
-import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
+import { SizedCache } from '../base/sized-cache.ts'
 import { StatusError, unauthorized } from '../kube/status-error.ts'
 import { formatTime } from '../kube/time.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
@@ -37,8 +37,8 @@ export interface ServiceAccountTokensOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly find: TokenObjectLookup
-  /** Tokens whose signatures are remembered. */
-  readonly cacheSize?: number
+  /** Of all tokens whose signatures are remembered: who asks for one chooses its audiences, and so its length. */
+  readonly rememberedLength?: number
 }
 
 interface KubernetesClaims {
@@ -67,11 +67,11 @@ const claimOf = { pods: 'pod', secrets: 'secret', nodes: 'node' } as const
 export class ServiceAccountTokens implements Authenticator, TokenIssuer {
   readonly name = 'service-account-token'
   readonly #options: ServiceAccountTokensOptions
-  readonly #verified: BoundedCache<string, Verified>
+  readonly #verified: SizedCache<Verified>
 
   constructor(options: ServiceAccountTokensOptions) {
     this.#options = options
-    this.#verified = new BoundedCache(options.cacheSize ?? 8192)
+    this.#verified = new SizedCache(options.rememberedLength ?? 16 * 1024 * 1024)
   }
 
   async issue(grant: TokenGrant): Promise<IssuedToken> {
@@ -110,7 +110,7 @@ export class ServiceAccountTokens implements Authenticator, TokenIssuer {
     if (!verified) {
       if (issuerOf(token) !== this.#options.issuer) return undefined
       verified = await this.#verify(token)
-      this.#verified.set(digest, verified)
+      this.#verified.set(digest, verified, token.length)
     }
     const wanted = credentials.audiences ?? this.#options.audiences
     const inTime = this.#options.clock.now() < verified.notAfterMs && this.#find(verified.kid) !== undefined

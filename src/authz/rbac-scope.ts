@@ -66,6 +66,9 @@ export class AllScopes implements NamespaceScopes {
   }
 }
 
+/** Of a DNS label. */
+const longestNamespace = 63
+
 /** Of the namespaces that were asked about last; any other is read when it is asked about. */
 export class RecentScopes implements NamespaceScopes {
   readonly #source: NamespacedRbac
@@ -77,8 +80,9 @@ export class RecentScopes implements NamespaceScopes {
   }
 
   find(namespace: string): Scope | undefined {
-    // It means all namespaces, and no binding in one of them gives anything there.
-    if (namespace === '') return undefined
+    // None of these: all namespaces, where no binding in one of them gives anything; and names that a client makes up,
+    // which would be kept with what is asked of them.
+    if (namespace === '' || namespace.length > longestNamespace) return undefined
     const known = this.#scopes.get(namespace)
     if (known !== undefined) return known
     const scope = new Scope()

@@ -337,6 +337,12 @@ test('the classifier remembers a bounded number of kinds of requests', () => {
   }
   expect(Math.max(...seen)).toBe(maxKinds)
   expect(seen.at(-1)).toBeLessThan(100)
+  const before = classifier.remembered
+  const long = 'x'.repeat(600)
+  for (const info of [nonResource(`/${long}`), { ...nonResource('/'), verb: long }]) {
+    classifier.flowOf({ ...requestOf('user'), info })
+  }
+  expect(classifier.remembered).toBe(before)
 })
 
 describe('configuration', () => {

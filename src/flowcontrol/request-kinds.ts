@@ -5,7 +5,8 @@
 import type { RequestAttributes } from './flow-control.ts'
 
 /**
- * Of the names in a key together. What is longer is not kept: clients choose paths, so they would choose our memory.
+ * Of the names in a key together. What is longer is not kept: clients choose paths, and over HTTP/2 the method, so they
+ * would choose our memory.
  */
 const maxKeyLength = 512
 
@@ -25,7 +26,7 @@ export class RequestKinds<T> {
   set(info: RequestAttributes, value: T): boolean {
     const { isResource, verb, path, group, resource } = info
     if (!isResource) {
-      if (path.length > maxKeyLength) return false
+      if (verb.length + path.length > maxKeyLength) return false
       entry(this.#byPath, verb).set(path, value)
       return true
     }

@@ -43,6 +43,8 @@ export interface ApiRequest {
   readonly signal: AbortSignal
   /** Called when the caller has been given up on: aborts `signal`. Absent for the in-process client. */
   readonly abandon?: () => void
+  /** Ends its connection with what is under way on it: it asks for more than can be refused. Absent as above. */
+  readonly hangUp?: () => void
   /** Called when the user is known. @throws StatusError TooManyRequests if the user has too many connections */
   readonly identify?: (username: string) => void
   /** What this request takes of the memory that clients may take. Absent for the in-process client. */
@@ -83,11 +85,11 @@ export type SharedEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly stored: { readonly object: KubeObject } }
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean }
 
-/** One place of one request. The stage that gave it takes it back when the request is over, however it ends. */
-export interface Place {
+/** One seat of one request. The stage that gave it takes it back when the request is over, however it ends. */
+export interface HeldSeat {
   /** Harmless if it was left before. */
   leave(): void
-  /** Resolves when the request may go on. @throws StatusError TooManyRequests if there is no place now */
+  /** Resolves when the request may go on. @throws StatusError TooManyRequests if there is no seat now */
   retake(): Eventual<void>
 }
 
@@ -127,8 +129,8 @@ export interface RequestContext {
   auditAnnotations?: Record<string, string>
   /** Where the request or its object is large: to be asked between two passes over it. */
   slice?: Slice
-  /** What this request holds while it is worked on, and leaves while it waits. Stages add to it; see `places.ts`. */
-  readonly places: Place[]
+  /** What this request holds while it is worked on, and leaves while it waits. Stages add to it; see `seats.ts`. */
+  readonly seats: HeldSeat[]
 }
 
 /** Refusals are thrown, at once or in the promise: a stage that must see them looks for both. */

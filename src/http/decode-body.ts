@@ -30,8 +30,8 @@ import { maxValues, TooManyValuesError } from '../kube/value-count.ts'
 import { parseYaml, parseYamlInSlices, YamlSyntaxError } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
-import { awaitOutside } from './places.ts'
 import { requestSlice } from './request-slice.ts'
+import { awaitOutside } from './seats.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
 import { type FieldValidation, fieldValidationOf } from './verbs/options.ts'
 import { warn } from './verbs/target.ts'
@@ -89,29 +89,40 @@ export class BodyDecoder {
 
   /** The object of a POST or PUT. @throws StatusError */
   async decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Promise<Unvalidated> {
-    return this.#object(await this.#body(request, context), request, context, type)
-  }
-
-  async #body(request: ApiRequest, context: RequestContext): Promise<Uint8Array> {
-    const bytes = await readBody(request, context)
-    if (bytes.length > longBodyBytes) context.slice = requestSlice(this.#deps.turns, request, context)
-    return bytes
-  }
-
-  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
+    const bytes = await this.#body(request, context)
+    const { slice } = context
     const mediaType = bodyMediaType(request.headers)
     const { query } = context.info
     const validation = query.size === 0 ? 'Warn' : fieldValidationOf(query)
-    const protobuf = this.#deps.protobuf.supports(type)
-    if (mediaType === protobufMediaType && protobuf) {
-      const { apiVersion, kind, object } = this.#protobuf(bytes, type)
-      checkKind({ apiVersion, kind }, type, bytes)
-      return afterPause(context.slice, () =>
-        this.#deps.catalog.completeDefaults(type, withMetadata(object as JsonObject)),
-      )
+    let object: JsonObject
+    if (mediaType === protobufMediaType && this.#deps.protobuf.supports(type)) {
+      const decoded = this.#protobuf(bytes, type)
+      checkKind(decoded, type, bytes)
+      object = decoded.object as JsonObject
+    } else {
+      if (mediaType !== jsonMediaType) this.#checkMediaType(mediaType, type)
+      const parsing = parseBody(bytes, { mediaType, type, duplicates: validation !== 'Ignore' }, slice)
+      const body = isPending(parsing) ? await parsing : parsing
+      const value = objectOfKind(body.value, bytes, type)
+      if (slice !== undefined) await slice.pause()
+      object = fitType(value, type, context, { ...body, isBody: true, validation })
     }
-    const parsing = parseBody(bytes, { mediaType, type, protobuf, duplicates: validation !== 'Ignore' }, context.slice)
-    return andThen(parsing, (body) => this.#parsedObject(body, bytes, context, type, validation))
+    if (slice !== undefined) await slice.pause()
+    return this.#deps.catalog.completeDefaults(type, withMetadata(object))
+  }
+
+  #body(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
+    return andThen(readBody(request, context), (bytes) => {
+      if (bytes.length > longBodyBytes) context.slice = requestSlice(this.#deps.turns, request, context)
+      return bytes
+    })
+  }
+
+  /** @throws StatusError UnsupportedMediaType */
+  #checkMediaType(mediaType: string, type: ResourceType): void {
+    if (mediaType === jsonMediaType || mediaType === yamlMediaType) return
+    const text = [jsonMediaType, yamlMediaType]
+    throw unsupportedMediaType(this.#deps.protobuf.supports(type) ? [...text, protobufMediaType] : text)
   }
 
   #protobuf(bytes: Uint8Array, assumed: GroupVersionKind): ReturnType<ProtobufDecoder['decode']> {
@@ -122,27 +133,7 @@ export class BodyDecoder {
     }
   }
 
-  #parsedObject(
-    body: Parsed,
-    bytes: Uint8Array,
-    context: RequestContext,
-    type: ResourceType,
-    validation: FieldValidation,
-  ): Eventual<Unvalidated> {
-    const { value } = body
-    if (!isJsonObject(value)) {
-      throw unrecognized(type, `json: cannot unmarshal ${foundIn(value)} into Go value of type struct`, bytes)
-    }
-    // As Go reads it: the core group may be written as what it is, nothing before a slash.
-    if (type.group === '' && value['apiVersion'] === `/${type.version}`) value['apiVersion'] = type.version
-    checkKind(typeMetaOf(value, type, bytes), type, bytes)
-    return afterPause(context.slice, () => this.settle(value, { ...body, isBody: true }, context, type, validation))
-  }
-
-  /**
-   * Types checked, unknown fields dropped (and reported as the caller wishes), defaults filled: for bodies, and for
-   * what a patch made. Takes `value` over: defaults are filled in place.
-   */
+  /** What a patch made, as the body of a PUT would be. Takes `value` over: defaults are filled in place. */
   settle(
     value: JsonObject,
     found: Found,
@@ -152,14 +143,7 @@ export class BodyDecoder {
     dialect: Dialect = 'json',
     slice: Slice | undefined = context.slice,
   ): Eventual<Unvalidated> {
-    const { value: object, unknownFields } = decodeTyped(value, type, dialect)
-    if (validation !== 'Ignore') {
-      const faults = strictFaults(found, unknownFields, found.isBody && !type.custom ? value : undefined)
-      if (faults.length > 0 && validation === 'Strict') {
-        throw badRequest(`${cannotHandle(type)}: strict decoding error: ${faults.join(', ')}`)
-      }
-      for (const fault of faults) warn(context, fault)
-    }
+    const object = fitType(value, type, context, { ...found, validation, dialect })
     return afterPause(slice, () => this.#deps.catalog.completeDefaults(type, withMetadata(object)))
   }
 
@@ -175,8 +159,8 @@ export class BodyDecoder {
     if (mediaType === protobufMediaType) {
       return this.#protobuf(bytes, deleteOptionsKind).object as DeleteOptionsBody
     }
-    const protobuf = this.#deps.protobuf.supports(type)
-    const how = { mediaType, type: deleteOptionsKind, protobuf, duplicates: false }
+    this.#checkMediaType(mediaType, type)
+    const how = { mediaType, type: deleteOptionsKind, duplicates: false }
     const { value } = await parseBody(bytes, how, context.slice)
     if (!isJsonObject(value)) throw badRequest('the body of a DELETE must be a DeleteOptions object')
     const kind = value['kind']
@@ -205,6 +189,25 @@ export class BodyDecoder {
 const cannotHandle = ({ kind, version }: ResourceType): string =>
   `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}`
 
+interface HowToFit extends Found {
+  readonly validation: FieldValidation
+  readonly dialect?: Dialect
+}
+
+/** Types checked, unknown fields dropped, and reported as the client wishes. @throws StatusError BadRequest */
+function fitType(value: JsonObject, type: ResourceType, context: RequestContext, how: HowToFit): JsonObject {
+  const { validation, dialect = 'json', isBody = false, duplicates, repeats } = how
+  const { value: object, unknownFields } = decodeTyped(value, type, dialect)
+  const isSound = unknownFields.length === 0 && duplicates.length === 0 && repeats === undefined
+  if (validation === 'Ignore' || isSound) return object
+  const faults = strictFaults(how, unknownFields, isBody && !type.custom ? value : undefined)
+  if (faults.length > 0 && validation === 'Strict') {
+    throw badRequest(`${cannotHandle(type)}: strict decoding error: ${faults.join(', ')}`)
+  }
+  for (const fault of faults) warn(context, fault)
+  return object
+}
+
 function decodeTyped(value: JsonObject, type: ResourceType, dialect: Dialect): Decoded {
   try {
     return decodeObject(value, type, dialect)
@@ -225,17 +228,13 @@ interface HowToParsePatch {
 interface HowToParse {
   readonly mediaType: string
   readonly type: Pick<ResourceType, 'kind'>
-  /** Whether the kind can be sent as such. */
-  readonly protobuf: boolean
   /** Whether keys that repeat are to be found. */
   readonly duplicates: boolean
 }
 
 /** At once but for long YAML. @throws StatusError */
 function parseBody(bytes: Uint8Array, how: HowToParse, slice: Slice | undefined): Eventual<Parsed> {
-  const { mediaType, type, protobuf, duplicates } = how
-  const accepted = protobuf ? [jsonMediaType, yamlMediaType, protobufMediaType] : [jsonMediaType, yamlMediaType]
-  if (mediaType !== jsonMediaType && mediaType !== yamlMediaType) throw unsupportedMediaType(accepted)
+  const { mediaType, type, duplicates } = how
   const form = mediaType === jsonMediaType ? 'json' : 'yaml'
   const refusal = (fault: string): StatusError => unrecognized(type, `json parse error: ${fault}`, bytes)
   return parsed(form, utf8(bytes), { duplicates, most: maxValues }, slice, refusal)
@@ -291,6 +290,17 @@ function snippet(bytes: Uint8Array): string {
 
 /** What old clients call a body that has not changed since: kubectl drain up to 1.21 sends this. */
 const olderName: Readonly<Record<string, string>> = { 'policy/v1 Eviction': 'policy/v1beta1' }
+
+/** A whole object of the type, as far as its apiVersion and kind tell. @throws StatusError */
+function objectOfKind(value: JsonValue, bytes: Uint8Array, type: ResourceType): JsonObject {
+  if (!isJsonObject(value)) {
+    throw unrecognized(type, `json: cannot unmarshal ${foundIn(value)} into Go value of type struct`, bytes)
+  }
+  // As Go reads it: the core group may be written as what it is, nothing before a slash.
+  if (type.group === '' && value['apiVersion'] === `/${type.version}`) value['apiVersion'] = type.version
+  checkKind(typeMetaOf(value, type, bytes), type, bytes)
+  return value
+}
 
 interface TypeMeta {
   /** '' = absent. */

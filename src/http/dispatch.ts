@@ -103,7 +103,7 @@ function handlerOf(deps: DispatchDeps, target: Target): VerbHandler {
   if ((verb === 'create' || verb === 'deletecollection') && type.namespaced && namespace === '') {
     throw type.custom ? resourceNotFound() : methodNotAllowed()
   }
-  if (!type.stored) throw new Error(`${groupKey(type)} is not stored, and nobody answers it`)
+  if (!type.stored && verb === 'create') throw new Error(`${groupKey(type)} is not stored, and nobody answers it`)
   return deps.verbs[verb]
 }
 

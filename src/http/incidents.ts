@@ -23,6 +23,8 @@ export const bounds = {
   watch_memory: 'watches that are behind took too much memory: watches ended',
   heap: 'the heap was nearly full: large requests refused',
   http2_flood: 'HTTP/2 connections sent too many frames that ask for nothing: connections closed',
+  refused_flood: 'a user had too many refused requests under way: connections closed',
+  pipelined_flood: 'HTTP/1.1 connections sent many requests without waiting for answers: connections closed',
   http2_resets: 'HTTP/2 connections cancelled too many requests: connections closed',
 } as const
 

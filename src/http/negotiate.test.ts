@@ -52,6 +52,27 @@ const cases: {
     },
   },
   {
+    name: 'a type named like what every object inherits is unknown',
+    accept: 'constructor',
+    want: {
+      code: 406,
+      message:
+        'only the following media types are accepted: application/json, application/yaml, ' +
+        'application/vnd.kubernetes.protobuf',
+    },
+  },
+  { name: 'the hundredth type counts', accept: `${'text/html,'.repeat(99)}application/yaml`, want: { format: 'yaml' } },
+  {
+    name: 'what stands behind a hundred types does not',
+    accept: `${'text/html,'.repeat(100)}application/yaml`,
+    want: {
+      code: 406,
+      message:
+        'only the following media types are accepted: application/json, application/yaml, ' +
+        'application/vnd.kubernetes.protobuf',
+    },
+  },
+  {
     name: 'an unknown view alone is refused',
     accept: 'application/json;as=Chair;g=meta.k8s.io;v=v1',
     offer: custom,

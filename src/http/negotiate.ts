@@ -36,14 +36,21 @@ interface Clause {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** Accept headers repeat endlessly and are few: remember how they parse. */
+/**
+ * Accept headers repeat endlessly and are few: remember how they parse. A long one is of a client that makes it up, and
+ * takes a thousand times its memory.
+ */
 const known = new BoundedCache<string, readonly Clause[]>(256)
+const longestKnown = 1000
+/** What stands behind them does not count. */
+const mostClauses = 100
+const mostParameters = 20
 
 function parseAccept(header: string): readonly Clause[] {
   const before = known.get(header)
   if (before) return before
-  const clauses = header.split(',').map((text, order) => {
-    const [mediaType = '', ...rest] = text.split(';').map((p) => p.trim())
+  const clauses = header.split(',', mostClauses).map((text, order) => {
+    const [mediaType = '', ...rest] = text.split(';', mostParameters).map((p) => p.trim())
     const parameters = new Map<string, string>()
     for (const p of rest) {
       const at = p.indexOf('=')
@@ -52,27 +59,27 @@ function parseAccept(header: string): readonly Clause[] {
     return { mediaType: mediaType.toLowerCase(), parameters, quality: Number(parameters.get('q') ?? 1), order }
   })
   clauses.sort((a, b) => b.quality - a.quality || wildcards(a.mediaType) - wildcards(b.mediaType) || a.order - b.order)
-  known.set(header, clauses)
+  if (header.length <= longestKnown) known.set(header, clauses)
   return clauses
 }
 
 /** What is named comes before what may be anything. */
 const wildcards = (mediaType: string): number => (mediaType === '*/*' ? 2 : mediaType.endsWith('/*') ? 1 : 0)
 
-const formatByMediaType: Readonly<Record<string, Format>> = {
-  [jsonMediaType]: 'json',
-  'application/*': 'json',
-  '*/*': 'json',
-  '': 'json',
-  [yamlMediaType]: 'yaml',
-  [protobufMediaType]: 'protobuf',
-}
+const formatByMediaType: ReadonlyMap<string, Format> = new Map([
+  [jsonMediaType, 'json'],
+  ['application/*', 'json'],
+  ['*/*', 'json'],
+  ['', 'json'],
+  [yamlMediaType, 'yaml'],
+  [protobufMediaType, 'protobuf'],
+])
 
-const viewByName: Readonly<Record<string, View>> = {
-  Table: 'table',
-  PartialObjectMetadata: 'partial',
-  PartialObjectMetadataList: 'partialList',
-}
+const viewByName: ReadonlyMap<string, View> = new Map([
+  ['Table', 'table'],
+  ['PartialObjectMetadata', 'partial'],
+  ['PartialObjectMetadataList', 'partialList'],
+])
 
 /** @param offered asked where the client does not simply want JSON. @throws StatusError NotAcceptable */
 export function negotiate(
@@ -86,7 +93,7 @@ export function negotiate(
     return pretty ? { ...plainJson, pretty } : plainJson
   const offer = offered()
   for (const clause of parseAccept(header)) {
-    const format = formatByMediaType[clause.mediaType]
+    const format = formatByMediaType.get(clause.mediaType)
     if (format === undefined) continue
     const { parameters } = clause
     const stream = parameters.get('stream')
@@ -99,7 +106,7 @@ export function negotiate(
       if (format === 'protobuf' && !offer.protobuf) continue
       return { format, view: 'object', viewVersion: '', pretty: prettyHere }
     }
-    const view = viewByName[as]
+    const view = viewByName.get(as)
     const version = clause.parameters.get('v') ?? ''
     if (view === undefined || !offer.views.includes(view)) continue
     if (clause.parameters.get('g') !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) continue

@@ -12,6 +12,7 @@ import { type Bound, Incidents } from './incidents.ts'
 import { pendingWithin, type TransportLimits } from './limits.ts'
 
 export interface Overload {
+  readonly clock: Clock
   readonly limits: TransportLimits
   readonly budget: ByteBudget
   readonly sweeper: Sweeper
@@ -32,10 +33,12 @@ export interface DefenseOptions {
 export class Defense implements Disposable {
   readonly sweeper: Sweeper
   readonly incidents: Incidents
+  readonly #clock: Clock
   readonly #heapUse: () => number
   #isHeapFull = false
 
   constructor({ clock, log, heapUse = usedHeap }: DefenseOptions) {
+    this.#clock = clock
     this.sweeper = new Sweeper(clock)
     this.incidents = new Incidents(clock, log)
     this.#heapUse = heapUse
@@ -65,7 +68,7 @@ export class Defense implements Disposable {
       if (this.#isHeapFull) ofListener.shedLargest()
       return false
     })
-    return { limits, sweeper, incidents, budget: ofListener }
+    return { clock: this.#clock, limits, sweeper, incidents, budget: ofListener }
   }
 
   [Symbol.dispose](): void {

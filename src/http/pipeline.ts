@@ -79,6 +79,6 @@ function createContext(request: ApiRequest, clock: Clock, ids: Ids): RequestCont
     info: parseRequestInfo(request.method, request.path, request.query),
     user: anonymousUser,
     warnings: [],
-    places: [],
+    seats: [],
   }
 }

@@ -30,6 +30,12 @@ const cases: { name: string; method?: string; path: string; query?: string; want
     path: '/api/v1/namespaces/x/pods',
     want: { verb: 'deletecollection' },
   },
+  {
+    name: 'a method that a peer of HTTP/2 made up is no verb',
+    method: 'constructor',
+    path: '/api/v1/namespaces/x/pods',
+    want: { isResource: true, verb: '' },
+  },
   { name: 'watch=foo watches', path: '/api/v1/pods', query: 'watch=foo', want: { verb: 'watch' } },
   { name: 'watch=0 lists', path: '/api/v1/pods', query: 'watch=0', want: { verb: 'list' } },
   {

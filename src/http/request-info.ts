@@ -34,14 +34,15 @@ export interface RequestInfo {
   readonly query: URLSearchParams
 }
 
-const verbByMethod: Readonly<Record<string, string>> = {
-  POST: 'create',
-  GET: 'get',
-  HEAD: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-}
+/** A peer of HTTP/2 makes up methods as it likes: `constructor` is none of these. */
+const verbByMethod: ReadonlyMap<string, string> = new Map([
+  ['POST', 'create'],
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+])
 
 const noQuery: URLSearchParams = new URLSearchParams()
 
@@ -56,7 +57,7 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
   const version = elements[start - 1] ?? ''
 
   let at = start
-  let verb = verbByMethod[method] ?? ''
+  let verb = verbByMethod.get(method) ?? ''
   const legacyWatch = elements[at] === 'watch' && elements.length - at > 1
   const legacyList = elements[at] === 'list' && elements.length - at === 2
   if (legacyWatch) verb = 'watch'

@@ -7,7 +7,7 @@ import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
 import { columnsOf } from '../catalog/kinds/columns-of.ts'
 import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
-import { printYaml, printYamlInSteps } from '../kube/print-yaml.ts'
+import { printYaml, yamlBytesInSteps } from '../kube/print-yaml.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { singleObject } from '../kube/stored-form.ts'
 import { parseIncludeObject, renderTable, type Table, type TableRequest, tableHead, tableRow } from '../kube/table.ts'
@@ -71,8 +71,8 @@ export class Renderer {
     }
     const { type, object } = stored
     if (n.view === 'object' && n.format === 'yaml' && slice !== undefined) {
-      const printed = afterPause(slice, () => runInSlices(printYamlInSteps(object), slice))
-      return andThen(printed, (text) => answer(status, n, textEncoder.encode(text)))
+      const printed = afterPause(slice, () => runInSlices(yamlBytesInSteps(object), slice))
+      return andThen(printed, (pieces) => answer(status, n, pieces))
     }
     return afterPause(slice, () => this.made(type, object, n, query, status))
   }

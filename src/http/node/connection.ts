@@ -7,6 +7,7 @@
  * neither requests nor bodies. (CVE-2019-9511 to 9518; Node and nghttp2 end some of them by themselves, sooner.)
  */
 
+import type { ServerResponse } from 'node:http'
 import { constants, type ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
@@ -15,6 +16,7 @@ import type { ApiRequest } from '../api.ts'
 import { flowOf } from '../flow-of.ts'
 import { type Bound, bounds } from '../incidents.ts'
 import type { Overload } from '../overload.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 
 /** What a request may bring besides its body: headers that compress badly, and what of its body has come in unread. */
 const requestBytes = 8 * 1024
@@ -44,6 +46,8 @@ export interface ConnectionOptions {
   readonly reserved: boolean
   /** Its user is known. @throws StatusError TooManyRequests if the user has too many */
   readonly identified: (connection: Connection, user: string) => void
+  /** It was ended for what came over it. */
+  readonly broke: (connection: Connection) => void
 }
 
 export class Connection {
@@ -52,12 +56,14 @@ export class Connection {
   readonly remoteAddress: string
   readonly reserved: boolean
   readonly #identified: ConnectionOptions['identified']
+  readonly #broke: ConnectionOptions['broke']
   readonly #raw: Socket
   #tls: TLSSocket | undefined
   #session: ServerHttp2Session | undefined
   #certificate: ApiRequest['clientCertificate'] | 'unknown' = 'unknown'
   #user: string | undefined
   readonly #exchanges = new LinkedList<Followed>()
+  readonly #inOrder = new OneAtATime()
   /** Since when it is in the state that it is in, and what it had read then. */
   #sinceMs: number
   #sinceRead = 0
@@ -70,8 +76,9 @@ export class Connection {
   #receivedBytes = 0
   #resets = 0
 
-  constructor({ overload, raw, address, reserved, identified }: ConnectionOptions) {
+  constructor({ overload, raw, address, reserved, identified, broke }: ConnectionOptions) {
     this.#identified = identified
+    this.#broke = broke
     this.reserved = reserved
     this.remoteAddress = raw.remoteAddress ?? ''
     this.overload = overload
@@ -127,6 +134,10 @@ export class Connection {
 
   speaksHttp2(session: ServerHttp2Session): void {
     this.#session = session
+    // Node and nghttp2 end some floods by themselves. A peer that leaves is an error of the system.
+    session.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.syscall === undefined) this.#broke(this)
+    })
   }
 
   /** @throws StatusError TooManyRequests if the user has too many connections; this one is closed then */
@@ -136,7 +147,20 @@ export class Connection {
     this.#user = user
   }
 
-  /** A request has come. Over HTTP/1.1 the one before it is answered, or waits for its turn like this one. */
+  /** A request over HTTP/1.1 has come: `begin` is called when those before it are answered. */
+  beginInOrder(response: ServerResponse, begin: () => void): void {
+    if (this.#raw.destroyed || this.#inOrder.add(response, begin) === 'taken') return
+    this.overload.incidents.happened('pipelined_flood', this.flow)
+    this.#broke(this)
+    this.destroy()
+  }
+
+  /** Of requests over HTTP/1.1, the next one if the one before it is answered. Answers whether it did. */
+  beginNext(): boolean {
+    return this.#inOrder.beginNext()
+  }
+
+  /** A request is begun. Over HTTP/1.1 the one before it is answered. */
   begin(exchange: Followed, hasBody: boolean): void {
     if (this.#session === undefined) this.#exchanges.clear()
     else if (hasBody) this.#receivedBytes += unreadBodyBytes
@@ -159,6 +183,15 @@ export class Connection {
     const session = this.#session
     if (session === undefined || session.destroyed) return
     if (++this.#resets > this.overload.limits.http2.resets) this.#calm('http2_resets')
+  }
+
+  /** A peer goes on to ask, however many of its requests are refused. */
+  hangUp(): void {
+    if (this.#raw.destroyed) return
+    if (this.#session !== undefined) return this.#calm('refused_flood')
+    this.overload.incidents.happened('refused_flood', this.flow)
+    this.#broke(this)
+    this.destroy()
   }
 
   /** What waits for the peer to read it. */

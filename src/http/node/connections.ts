@@ -15,6 +15,7 @@ import { flowOf } from '../flow-of.ts'
 import type { Overload } from '../overload.ts'
 import { addressGroup } from './address-group.ts'
 import { Connection } from './connection.ts'
+import { LateHandshakes } from './late-handshakes.ts'
 
 export class Connections {
   readonly #overload: Overload
@@ -26,12 +27,14 @@ export class Connections {
   readonly #unknown = new Set<Connection>()
   readonly #byAddress = new Map<string, number>()
   readonly #byUser = new Map<string, number>()
+  readonly #handshakes: LateHandshakes
   readonly #forget: () => void
 
   constructor(overload: Overload, limit: number, reserved: boolean) {
     this.#overload = overload
     this.#limit = limit
     this.#reserved = reserved
+    this.#handshakes = new LateHandshakes(overload.clock)
     this.#forget = overload.sweeper.add((nowMs) => this.#look(nowMs))
   }
 
@@ -57,6 +60,7 @@ export class Connections {
       address,
       reserved: this.#reserved,
       identified: (identified, user) => this.#identify(identified, user),
+      broke: (broken) => this.#handshakes.broke(broken.address),
     })
     const key = keyOf(raw)
     this.#all.set(key, connection)
@@ -64,6 +68,13 @@ export class Connections {
     count(this.#byAddress, address, 1)
     raw.once('close', () => this.#remove(key, connection))
     return connection
+  }
+
+  /** Calls `handshake` now, or late where the connection's address floods the server. */
+  begin({ address }: Connection, raw: Socket, handshake: () => void): void {
+    // TLS listens once it has begun. What happens before shows in `close`.
+    raw.on('error', () => {})
+    raw.once('close', this.#handshakes.begin(address, handshake))
   }
 
   /** The handshake is over. Undefined: the peer has left meanwhile. */

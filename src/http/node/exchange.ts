@@ -190,7 +190,7 @@ export abstract class Exchange extends Followed implements Holder {
   shed(): void {
     if (this.#phase !== 'body') return this.cut('largest_flow')
     this.connection.overload.incidents.happened('largest_flow', this.flow)
-    this.#onRefusedBody?.(takesMost)
+    this.#onRefusedBody?.(takesMost())
   }
 
   cut(bound: Bound): void {
@@ -204,10 +204,11 @@ export abstract class Exchange extends Followed implements Holder {
   }
 }
 
-const takesMost = tooManyRequests(
-  'Memory is short, and your requests and answers under way take most of it, please try again later.',
-  1,
-)
+const takesMost = (): StatusError =>
+  tooManyRequests(
+    'Memory is short, and your requests and answers under way take most of it, please try again later.',
+    1,
+  )
 
 const bodyTooSlow = (leastBytesPerSecond: number): StatusError =>
   new StatusError(

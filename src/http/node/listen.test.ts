@@ -63,6 +63,7 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
     const headers = { 'x-single': 'Dvořák', warning: [unicodeWarning, '299 - "a\nb\u0085c"', '299 - "\ud800"'] }
     return { status: 200, headers, body: Buffer.from('stored') }
   }
+  if (request.path === '/unanswered') throw new Error('the answer can not be made')
   if (request.path === '/large') return text('x'.repeat(500_000))
   if (request.path.startsWith('/pieces')) {
     const sizes = request.query.split(',').map(Number)
@@ -299,6 +300,14 @@ describe('a listener', () => {
     expect((await once(other, 'response'))[0][':status']).toBe(200)
     session.close()
     expect(problems.splice(0).map(String)).toEqual(Array(2).fill('Error: the item can not be encoded'))
+  })
+
+  test.each([
+    { protocol: 'HTTP/1.1', send: http1, gone: /socket hang up/ },
+    { protocol: 'HTTP/2', send: h2, gone: /NGHTTP2_INTERNAL_ERROR/ },
+  ])('a client that can not be answered is not kept waiting: $protocol', async ({ send, gone }) => {
+    await expect(send('/unanswered')).rejects.toThrow(gone)
+    expect(problems.splice(0).map(String)).toEqual(['Error: the answer can not be made'])
   })
 
   test('ends a stream when an HTTP/2 client cancels it and keeps the connection', async () => {

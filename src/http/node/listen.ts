@@ -5,6 +5,7 @@
  *   connections.ts   how many connections there may be, and whose
  *   connection.ts    one of them: deadlines, floods
  *   exchange.ts      one request and its answer: deadlines, bytes
+ *   one-at-a-time.ts what a client sends before it is answered, over HTTP/1.1
  *   http1.ts, http2.ts, body.ts, send.ts   how requests come in and answers go out
  */
 import { once } from 'node:events'
@@ -79,32 +80,22 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   const traffic = new Traffic()
   let closing = false
   const gathered = new Gathered()
-  const take = (answer: () => Eventual<void>): void => count(traffic, gathered, options.onError, answer)
+  const take = (connection: Connection, answer: () => Eventual<void>, cutOff: () => void): void =>
+    gathered.add(connection, count(traffic, { ...options, cutOff }, answer))
 
-  // Before TLS is set up: a connection that is turned away costs no handshake.
-  const begin = server.listeners('connection') as ((raw: Socket) => void)[]
-  server.removeAllListeners('connection')
-  server.on('connection', (raw: Socket) => {
-    if (connections.admit(raw) !== undefined) for (const listener of begin) listener.call(server, raw)
-  })
-  server.prependListener('secureConnection', (socket: TLSSocket) => {
-    socket.setNoDelay(true)
-    const connection = connections.secured(socket)
-    if (connection !== undefined) ofSocket.set(socket, connection)
-    // Node ends a connection when its client ends its side: what can be answered at once is answered before.
-    socket.prependListener('end', () => gathered.beginAll())
-  })
-  server.on('session', (session) => {
-    const connection = connections.ofSession(session)
-    if (connection !== undefined) ofSocket.set(session, connection)
-    session.on('error', () => {}) // the peer broke the connection: its streams hear of it themselves
-  })
+  follow(server, connections, ofSocket, gathered)
   server.on('tlsClientError', () => {}) // a handshake that fails is the peer's business
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = ofSocket.get(request.socket)
     if (connection === undefined) return void response.destroy()
-    if (closing) response.setHeader('connection', 'close')
-    take(() => answerHttp1(serve, request, response, connection, traffic))
+    connection.beginInOrder(response, () => {
+      if (closing) response.setHeader('connection', 'close')
+      take(
+        connection,
+        () => answerHttp1(serve, request, response, connection, traffic),
+        () => response.destroy(),
+      )
+    })
   })
   // Adding 'request' made Node install its HTTP/1 imitation for HTTP/2 streams as well: ours replaces it.
   server.removeAllListeners('stream')
@@ -112,7 +103,11 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
     const connection = stream.session && ofSocket.get(stream.session)
     if (connection === undefined) return stream.destroy()
     const exchange = new Http2Exchange(connection, stream)
-    take(() => answerHttp2(serve, stream, { headers, rawHeaders }, exchange, traffic))
+    take(
+      connection,
+      () => answerHttp2(serve, stream, { headers, rawHeaders }, exchange, traffic),
+      () => exchange.cutOff(),
+    )
   })
 
   server.listen(options.port, options.host)
@@ -140,20 +135,60 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   }
 }
 
-/** Counts a request as under way until it is answered. */
+/** Every connection is known, and found again by its socket and its session, from its first byte on. */
+function follow(
+  server: http2.Http2SecureServer,
+  connections: Connections,
+  ofSocket: WeakMap<object, Connection>,
+  gathered: Gathered,
+): void {
+  // Before TLS is set up: a connection that is turned away costs no handshake.
+  const begin = server.listeners('connection') as ((raw: Socket) => void)[]
+  server.removeAllListeners('connection')
+  server.on('connection', (raw: Socket) => {
+    const connection = connections.admit(raw)
+    if (connection === undefined) return
+    connections.begin(connection, raw, () => {
+      for (const listener of begin) listener.call(server, raw)
+    })
+  })
+  server.prependListener('secureConnection', (socket: TLSSocket) => {
+    socket.setNoDelay(true)
+    const connection = connections.secured(socket)
+    if (connection === undefined) return
+    ofSocket.set(socket, connection)
+    socket.prependListener('end', () => answerAtOnce(connection, gathered))
+  })
+  server.on('session', (session) => {
+    const connection = connections.ofSession(session)
+    if (connection !== undefined) ofSocket.set(session, connection)
+    session.on('error', () => {}) // the peer broke the connection: its streams hear of it themselves
+  })
+}
+
+/** Node ends a connection when its client ends its side: what can be answered at once is answered before. */
+function answerAtOnce(connection: Connection, gathered: Gathered): void {
+  do gathered.beginOf(connection)
+  while (connection.beginNext())
+}
+
+/**
+ * Counts a request as under way until it is answered. What can't be answered is cut off: its client is not to wait.
+ * What is returned begins it.
+ */
 function count(
   traffic: Traffic,
-  gathered: Gathered,
-  onError: ListenOptions['onError'],
+  { onError, cutOff }: { readonly onError: ListenOptions['onError']; readonly cutOff: () => void },
   answer: () => Eventual<void>,
-): void {
+): () => void {
   const ended = (): void => traffic.end()
   const failed = (error: unknown): void => {
     onError(error)
+    cutOff()
     ended()
   }
   traffic.begin()
-  gathered.add(() => {
+  return () => {
     try {
       const answering = answer()
       if (isPending(answering)) answering.then(ended, failed)
@@ -161,7 +196,7 @@ function count(
     } catch (error) {
       failed(error)
     }
-  })
+  }
 }
 
 function createServer({ tls, overload }: ListenOptions): http2.Http2SecureServer {

@@ -40,6 +40,10 @@ export abstract class SocketRequest implements ApiRequest {
     this.#exchange.identify(username)
   }
 
+  hangUp(): void {
+    this.#exchange.connection.hangUp()
+  }
+
   abandon(): void {
     this.#exchange.abort()
   }

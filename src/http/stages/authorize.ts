@@ -3,8 +3,8 @@ import type { Authorizer, AuthzAttributes, AuthzDecision, ResourceAttributes } f
 import { resourceNotFound } from '../../kube/status-error.ts'
 import { authenticatedGroup } from '../../kube/user.ts'
 import type { ApiRequest, Handler, RequestContext, Stage } from '../api.ts'
-import { awaitOutside } from '../places.ts'
 import { isNamespaces, type Target } from '../resolution.ts'
+import { awaitOutside } from '../seats.ts'
 
 export interface AuthorizeOptions {
   readonly authorizer: Pick<Authorizer, 'authorize'>

@@ -11,7 +11,7 @@ const contextOf = (path: string): RequestContext => ({
   info: parseRequestInfo('GET', path, ''),
   user: anonymousUser,
   warnings: [],
-  places: [],
+  seats: [],
 })
 const answer = { status: 200, headers: {}, body: new Uint8Array() }
 

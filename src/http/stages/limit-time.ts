@@ -1,12 +1,12 @@
 /**
  * Bounds how long one request may take. Watches, our own controllers and requests that wait (for a body, a revision, an
- * initializer; see `places.ts`) are not timed: they have deadlines of their own. Nor are answers while they are sent.
+ * initializer; see `seats.ts`) are not timed: they have deadlines of their own. Nor are answers while they are sent.
  */
 import { isPending } from '../../base/eventual.ts'
 import { Link, LinkedList } from '../../base/linked-list.ts'
 import type { Sweeper } from '../../base/sweeper.ts'
 import { timeout } from '../../kube/status-error.ts'
-import type { ApiRequest, ApiResponse, Place, RequestContext, Stage } from '../api.ts'
+import type { ApiRequest, ApiResponse, HeldSeat, RequestContext, Stage } from '../api.ts'
 import type { Incidents } from '../incidents.ts'
 
 export interface TimeLimit {
@@ -19,7 +19,7 @@ export interface TimeLimit {
  * As kube-apiserver's timeout filter: 504, and nothing waits for the work that still goes on. The request may have been
  * carried out or not, as after any lost answer.
  *
- * The time runs while the request holds its place: not while its body comes in or it is held for an initializer, which
+ * The time runs while the request holds its seat: not while its body comes in or it is held for an initializer, which
  * have deadlines of their own, and not for watches.
  */
 export function limitTime({ handlerMs, sweeper, incidents }: TimeLimit): Stage {
@@ -35,13 +35,13 @@ export function limitTime({ handlerMs, sweeper, incidents }: TimeLimit): Stage {
   return (next) => (request, context) => {
     if (context.info.verb === 'watch') return next(request, context)
     const work = new Work(underWay, sweeper, request, context)
-    context.places.push(work)
+    context.seats.push(work)
     const answer = next(request, context)
     return isPending(answer) ? work.follow(answer) : answer
   }
 }
 
-class Work extends Link implements Place {
+class Work extends Link implements HeldSeat {
   readonly #underWay: LinkedList<Work>
   readonly #sweeper: Sweeper
   readonly #request: ApiRequest

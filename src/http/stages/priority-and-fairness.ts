@@ -2,7 +2,7 @@
  * API priority and fairness on the path of a request: who is worked on now, who waits, who is refused. What decides is
  * `src/flowcontrol/`; here is what a request does with its seat.
  *
- * The seat is one of the request's places (`places.ts`): it is left while the request waits for something that is not
+ * The seat is one of the request's seats (`seats.ts`): it is left while the request waits for something that is not
  * this server, and admitted again afterwards. It ends when the answer has been made: answers drain, and watches go on,
  * without a seat. What they take of the main thread then is charged to their flow all the same.
  *
@@ -11,7 +11,9 @@
 import { andFinally, type Eventual, isPending } from '../../base/eventual.ts'
 import type { Admission, FlowControl, FlowHeaders, Refused, Seat } from '../../flowcontrol/flowcontrol.ts'
 import { type StatusError, tooManyRequests } from '../../kube/status-error.ts'
-import type { ApiRequest, ApiResponse, Handler, Place, RequestContext, RequestFlow, Stage } from '../api.ts'
+import type { ApiRequest, ApiResponse, Handler, HeldSeat, RequestContext, RequestFlow, Stage } from '../api.ts'
+import { flowOf } from '../flow-of.ts'
+import type { LateRefusals } from '../late-refusals.ts'
 
 export interface PriorityAndFairnessDeps {
   readonly flowControl: Pick<FlowControl, 'admit'>
@@ -19,6 +21,7 @@ export interface PriorityAndFairnessDeps {
   readonly now: () => number
   /** Work on a request that has waited for its turn begins: what the thread does from here on is its. */
   readonly began: (context: RequestContext) => void
+  readonly lateRefusals: Pick<LateRefusals, 'timeOf'>
 }
 
 export function priorityAndFairness(deps: PriorityAndFairnessDeps): Stage {
@@ -40,20 +43,32 @@ function work(
   context: RequestContext,
   admission: Admission,
 ): Eventual<ApiResponse> {
-  if (!admission.granted) {
-    context.flow = { headers: admission.headers, charge() {} }
-    throw refusalOf(admission)
-  }
-  const place = new SeatPlace(admission, deps, request, context)
-  context.flow = place
-  context.places.push(place)
+  if (!admission.granted) return refuse(deps, request, context, admission)
+  const seat = new FlowSeat(admission, deps, request, context)
+  context.flow = seat
+  context.seats.push(seat)
   return andFinally(
     () => next(request, context),
-    () => place.leave(),
+    () => seat.leave(),
   )
 }
 
-class SeatPlace implements Place, RequestFlow {
+/** @throws StatusError TooManyRequests, at once or a second late */
+function refuse(
+  { lateRefusals }: PriorityAndFairnessDeps,
+  request: ApiRequest,
+  context: RequestContext,
+  refused: Refused,
+): Eventual<never> {
+  context.flow = { headers: refused.headers, charge() {} }
+  const time = lateRefusals.timeOf(flowOf(context.user.username))
+  if (time === 'full') request.hangUp?.()
+  const refusal = refusalOf(refused)
+  if (time === 'now' || time === 'full') throw refusal
+  return time.then(() => Promise.reject(refusal))
+}
+
+class FlowSeat implements HeldSeat, RequestFlow {
   /** The last one, while there is none. */
   #seat: Seat
   /** For so many things at once the request waits elsewhere, or it is over. */

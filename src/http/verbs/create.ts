@@ -27,7 +27,9 @@ export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDe
     const n = negotiate(request.headers, query, () => renderer.offer(target.type, ['table', 'partial']))
     if (query.size > 0) checkWriteOptions('CreateOptions', query)
     const stored = await store(request, context, target)
-    return renderer.object(await awaitCreated(stored, request, context, target), n, query, 201, context.slice)
+    // Content is never held: a namespace may be.
+    const answered = target.type.namespaced ? stored : await awaitCreated(stored, request, context, target)
+    return renderer.object(answered, n, query, 201, context.slice)
   }
 }
 

@@ -5,8 +5,8 @@ import { fieldForbidden } from '../../kube/field-error.ts'
 import { badRequest, invalidOptions } from '../../kube/status-error.ts'
 import type { ListQuery, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
-import { awaitOutside } from '../places.ts'
 import type { Target } from '../resolution.ts'
+import { awaitOutside } from '../seats.ts'
 
 /** What of a type a caller may see: all that passes both tests, by what it says and by whose it is. */
 export type Visible = Pick<ListQuery, 'visible' | 'view'>
@@ -45,24 +45,31 @@ export function writeScope(
     options: asked,
     warn: (text) => warn(context, text),
     annotate: (key, value) => annotate(context, key, value),
-    caller: callerOf(request, context),
+    caller: new RequestCaller(request, context),
     slice: context.slice,
     deadlineMs: context.receivedAtMs + (query.size === 0 ? maxRequestMs : requestTimeoutMs(query)),
   }
 }
 
 /** Its signal is made when it is asked for: few requests have one. */
-const callerOf = (request: ApiRequest, context: RequestContext): Caller => ({
-  get signal() {
-    return request.signal
-  },
-  async outside(wait) {
-    // A failure may be passed over: then the request goes on, and has its places again.
-    const [settled] = await awaitOutside(request, context, Promise.allSettled([wait]))
-    if (settled.status === 'rejected') throw settled.reason
-    return settled.value
-  },
-})
+class RequestCaller implements Caller {
+  readonly #request: ApiRequest
+  readonly outside: NonNullable<Caller['outside']>
+
+  constructor(request: ApiRequest, context: RequestContext) {
+    this.#request = request
+    this.outside = async (wait) => {
+      // A failure may be passed over: then the request goes on, and has its seats again.
+      const [settled] = await awaitOutside(request, context, Promise.allSettled([wait]))
+      if (settled.status === 'rejected') throw settled.reason
+      return settled.value
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal
+  }
+}
 
 /** Upstream's default, which is also the most that a request may ask for. */
 const maxRequestMs = 60_000

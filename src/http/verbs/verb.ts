@@ -18,7 +18,7 @@ export type VerbHandler = (request: ApiRequest, context: RequestContext, target:
 /** What of a type a caller may see in lists and watches. */
 export type Visibility = (target: Target, context: RequestContext) => Visible
 
-/** Lets an answer to a create wait for what others still do to the object. */
+/** Lets an answer to a create wait for what others still do to the object. Of cluster-scoped types. */
 export type AwaitCreated = (
   stored: StoredObject,
   request: ApiRequest,

@@ -5,8 +5,8 @@ import { silentLog } from '../base/log.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { ApiRequest, ApiResponse, Handler, RequestContext } from './api.ts'
 import { Defense } from './overload.ts'
-import { awaitOutside } from './places.ts'
 import { parseRequestInfo } from './request-info.ts'
+import { awaitOutside } from './seats.ts'
 import { limitTime } from './stages/limit-time.ts'
 
 const answer: ApiResponse = { status: 200, headers: {}, body: new Uint8Array() }
@@ -20,7 +20,7 @@ function asking(stage: (next: Handler) => Handler, user: UserInfo = { username: 
   const context = {
     info: parseRequestInfo('POST', '/api/v1/namespaces', ''),
     user,
-    places: [],
+    seats: [],
   } as unknown as RequestContext
   const handler = stage(async () => {
     await awaitOutside(request, context, outside.promise)
@@ -32,7 +32,7 @@ function asking(stage: (next: Handler) => Handler, user: UserInfo = { username: 
 describe('a request that waits outside', () => {
   test('is refused if its flow has too much waiting', async () => {
     const refused = new Error('too much')
-    const context = { places: [] } as unknown as RequestContext
+    const context = { seats: [] } as unknown as RequestContext
     const account = {
       charge() {
         throw refused
@@ -44,7 +44,7 @@ describe('a request that waits outside', () => {
 })
 
 describe('the deadline of a request', () => {
-  test('runs while it has its place, and not while it waits outside', async () => {
+  test('runs while it has its seat, and not while it waits outside', async () => {
     const clock = new FakeClock()
     using defense = new Defense({ clock, log: silentLog, heapUse: () => 0 })
     const shared = sharing(limitTime({ ...defense, handlerMs: 5000 }))
