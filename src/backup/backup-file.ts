@@ -11,6 +11,7 @@
  */
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { openPrivatePart } from '../base/private-files.ts'
 import type { ReportProgress } from '../base/progress.ts'
 import { positionsPerCommit } from '../storage/storage.ts'
 import { crcOf, encodedValue } from './change-file.ts'
@@ -30,6 +31,8 @@ const format = 'borough-backup'
 const version = 1
 /** Characters that are written at a time. */
 const chunkLength = 256 * 1024
+/** At least as long as the last line of a file: a number and 64 digits. */
+const lastLineLength = 256
 
 /** More commits than a store can have made in a second. */
 const commitsPerSecond = 10_000
@@ -71,9 +74,20 @@ async function check(
   report?: ReportProgress,
 ): Promise<{ readonly sha256: string; readonly size: number }> {
   const place = { name: path, read: () => contentsOf(path) }
-  const told = (digest: ContentDigest): void => report?.(progressOf('checking', digest))
+  const total = report === undefined ? undefined : await entriesSaid(path)
+  const told = (digest: ContentDigest): void => report?.(progressOf('checking', digest, total))
   const { sha256, entries } = await digestOf(place, undefined, told)
   return { sha256, size: entries }
+}
+
+/** For progress: what the last line says, if it says it. */
+async function entriesSaid(path: string): Promise<number | undefined> {
+  await using file = await open(path)
+  const { size } = await file.stat()
+  const tail = Buffer.alloc(Math.min(size, lastLineLength))
+  await file.read(tail, 0, tail.length, size - tail.length)
+  const said = /\{"entries":(\d+),"sha256":"[0-9a-f]+"\}\n$/.exec(tail.toString('latin1'))?.[1]
+  return said === undefined ? undefined : Number(said)
 }
 
 async function contentsOf(path: string): Promise<Omit<BackupContents, 'sha256' | 'size'>> {
@@ -119,7 +133,7 @@ export async function backupTarget(
   finalPath: (revision: number) => string = () => path,
 ): Promise<Target> {
   const part = `${path}.part`
-  const file = await open(part, 'w', 0o600)
+  const file = await openPrivatePart(part)
   const digest = new ContentDigest()
   let waiting: string[] = []
   let waitingLength = 0

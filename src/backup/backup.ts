@@ -22,7 +22,7 @@ export {
   verifyStoreAt,
 } from './repair.ts'
 export { type CopyResult, copyStore, type Source, type Target } from './store-copy.ts'
-export type { PlaceOptions, StorePlace } from './store-places.ts'
+export { type PlaceOptions, placeName, type StorePlace } from './store-places.ts'
 
 import { Encryption, type EncryptionChoice, nothingStored } from '../encryption/encryption.ts'
 

@@ -14,6 +14,7 @@ import { createHash } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { openPrivatePart } from '../base/private-files.ts'
 import { type BackupLine, linesOf } from './json-lines.ts'
 import { CopyError } from './store-copy.ts'
 
@@ -55,7 +56,7 @@ export async function writeChangeFile(
   changes: AsyncIterable<KeptChange>,
 ): Promise<{ readonly sha256: string; readonly entries: number }> {
   const part = `${path}.part`
-  const file = await open(part, 'w', 0o600)
+  const file = await openPrivatePart(part)
   const hash = createHash('sha256')
   let finished = false
   try {

@@ -2,7 +2,7 @@
 import type { ReportProgress } from '../base/progress.ts'
 import { type Encryption, markEncrypted, type Reencryption, reencrypt } from '../encryption/encryption.ts'
 import { snapshotOf, squeezeStore } from '../storage/open-storage.ts'
-import type { Storage } from '../storage/storage.ts'
+import { prefixSpan, type Storage } from '../storage/storage.ts'
 import { openToRepair } from './repair.ts'
 import type { PlaceOptions, StorePlace } from './store-places.ts'
 
@@ -33,7 +33,7 @@ async function reencryptStore(
     storage,
     encryption,
     report,
-    'dataDir' in place ? await sizeOf(place.dataDir) : undefined,
+    'dataDir' in place ? await sizeOf(place.dataDir) : await storage.count?.(prefixSpan('/')),
   )
   if ('dataDir' in place) await storage.compact(await storage.currentRevision())
   return done

@@ -106,8 +106,10 @@ async function damagedEntries(
   const damaged: DamagedEntry[] = []
   let entries = 0
   const kept = new Set(backup === undefined ? [] : (await pairsOf(backup)).keys())
+  const total = report && (await storage.count?.(everything))
+  const known = total === undefined ? {} : { total }
   for await (const { key, revision, value } of entriesOf(storage)) {
-    if (++entries % toldEach === 0) report?.({ doing: 'verifying', done: entries, unit: 'entries' })
+    if (++entries % toldEach === 0) report?.({ doing: 'verifying', done: entries, unit: 'entries', ...known })
     const damage = damageOf(value)
     if (damage === undefined) continue
     const previous = (await versionBefore(storage, key, revision))?.revision

@@ -19,7 +19,7 @@ export interface Contents extends AsyncDisposable {
   readonly revision: number
   /** The highest revision that can have been given out by the store that it is of; absent: `revision`. */
   readonly lastIssued?: number
-  /** How many pairs; absent: not known before they are read. */
+  /** About how many pairs, for progress; absent: not known before they are read. */
   readonly size?: number
   /** Ascending by key, in bytes; may be asked for once. */
   pairs(): AsyncIterable<Pair>

@@ -128,9 +128,10 @@ function withoutClearKeys(contents: Contents, name: string): Contents {
   }
 }
 
-async function readStorage(storage: Storage): Promise<Pick<Contents, 'revision' | 'pairs'>> {
+async function readStorage(storage: Storage): Promise<Pick<Contents, 'revision' | 'size' | 'pairs'>> {
   const first = await storage.range(everything, { limit: pageLength })
   const { revision } = first
+  const size = await storage.count?.(everything)
   async function* pairs(): AsyncGenerator<Pair> {
     for (let page = first; ; ) {
       for (const entry of page.entries) if (entry.key !== unfinishedKey) yield entry
@@ -139,7 +140,7 @@ async function readStorage(storage: Storage): Promise<Pick<Contents, 'revision' 
       page = await storage.range({ start: `${last.key}\0`, end: everything.end }, { at: revision, limit: pageLength })
     }
   }
-  return { revision, pairs }
+  return { revision, pairs, ...(size === undefined ? {} : { size }) }
 }
 
 async function directoryTarget(dataDir: string, options: PlaceOptions): Promise<Target> {

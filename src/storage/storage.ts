@@ -192,6 +192,8 @@ export interface Storage extends AsyncDisposable {
     span: Span,
     options?: RangeOptions,
   ): Promise<{ readonly revision: Revision; readonly entries: readonly Entry[]; readonly more: boolean }>
+  /** About how many keys a span holds; absent where an engine can't tell without reading them all. */
+  count?(span: Span, signal?: AbortSignal): Promise<number>
   /** Never throws for a lost race. Throws `StorageError` code `tooLarge` | `invalid` at once for a bad shape. */
   commit(transaction: Transaction): PendingCommit
   /**

@@ -17,6 +17,7 @@ import { isLate, isTransient, toStorageError } from './errors.ts'
 import { type EtcdUser, Login } from './login.ts'
 import type { Answer, MemberStatus, Method, WatchCreateRequest, WatchResponse } from './messages.ts'
 import { authenticateMethod, statusMethod, watchMethod } from './messages.ts'
+import { NewestRevision } from './newest-revision.ts'
 import { SlowRequests } from './slow-requests.ts'
 
 export interface EtcdTls {
@@ -63,6 +64,7 @@ export class EtcdConnection {
   readonly #requestTimeoutMs: number
   readonly #connectTimeoutMs: number
   readonly #login: Login | undefined
+  readonly #newest = new NewestRevision()
   /** Index of the member to ask first. */
   #preferred = 0
   #closed = false
@@ -78,7 +80,7 @@ export class EtcdConnection {
   }
 
   /**
-   * @throws StorageError as `toStorageError` maps it; the signal's reason when aborted.
+   * @throws StorageError as `toStorageError` maps it, and as `NewestRevision` has it; the signal's reason when aborted.
    */
   async call<Request, Response extends Answer>(
     method: Method<Request, Response>,
@@ -89,15 +91,20 @@ export class EtcdConnection {
     let loggedInAnew = false
     for (let attempt = 1; ; attempt++) {
       options.signal?.throwIfAborted()
+      const least = this.#newest.get()
       const member = await this.#choose(deadlineMs, options.signal)
       const isLast = !options.repeatable || attempt >= this.#members.length
       const patienceMs = isLast ? Number.POSITIVE_INFINITY : this.#requestTimeoutMs * patiencePart
       try {
         const untilMs = Math.min(deadlineMs, this.#clock.now() + patienceMs)
         const metadata = this.#login ? await this.#metadata(member, this.#login, untilMs) : new Metadata()
-        return await unary(member.client, method, request, untilMs, options.signal, { metadata, slow: member.slow })
+        const extras = { metadata, slow: member.slow }
+        const answer = await unary(member.client, method, request, untilMs, options.signal, extras)
+        this.#newest.take(answer, least, member.endpoint)
+        return answer
       } catch (error) {
         options.signal?.throwIfAborted()
+        this.#newest.check()
         if (!loggedInAnew && this.#login?.refused(error)) {
           loggedInAnew = true
           continue
@@ -137,6 +144,7 @@ export class EtcdConnection {
       if (signal.aborted) return
       call.write(request)
       for await (const response of call as AsyncIterable<WatchResponse>) {
+        this.#newest.check()
         // It does not say whether the token is at fault; another one is had for the asking.
         if (response.canceled && response.compactRevision === 0) this.#login?.forget()
         yield response

@@ -168,6 +168,12 @@ export class EtcdStorage implements Storage {
     return { revision: this.#revisionOf(page, options), entries: more ? entries.slice(0, limit) : entries, more }
   }
 
+  async count(span: Span, signal?: AbortSignal): Promise<number> {
+    const range = this.#keySpace.toRange(span)
+    if (!range) return 0
+    return (await this.#fetch({ key: range.key, rangeEnd: range.rangeEnd, countOnly: true }, signal)).count
+  }
+
   commit(transaction: Transaction): PendingCommit {
     return this.#queue.commit(transaction)
   }

@@ -30,6 +30,8 @@ export interface RangeRequest {
 export interface Answer {
   /** Counts the elections of the cluster; 0 = not told. */
   readonly term: number
+  /** The store's; absent: the answer is of another kind. */
+  readonly revision?: number
 }
 
 export interface RangeResponse extends Answer {
@@ -37,6 +39,8 @@ export interface RangeResponse extends Answer {
   readonly revision: number
   readonly kvs: readonly KeyValue[]
   readonly more: boolean
+  /** Of the keys in the range, whatever the limit. */
+  readonly count: number
 }
 
 /** `mod` 0 means 'does not exist'. A value comparison is bytewise, and false for a key that does not exist. */
@@ -282,14 +286,16 @@ function readRange(reader: ProtoReader): RangeResponse {
   let revision = 0
   let term = 0
   let more = false
+  let count = 0
   const kvs: KeyValue[] = []
   while (reader.next()) {
     if (reader.field === 1) ({ revision, term } = readHeader(reader.message()))
     else if (reader.field === 2) kvs.push(readKeyValue(reader.message()))
     else if (reader.field === 3) more = reader.bool()
+    else if (reader.field === 4) count = reader.int()
     else reader.skip()
   }
-  return { revision, term, kvs, more }
+  return { revision, term, kvs, more, count }
 }
 
 function readOp(reader: ProtoReader): OpResponse {

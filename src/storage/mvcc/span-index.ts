@@ -6,7 +6,7 @@
  * resource type) and long, commits are many.
  */
 
-import { bytesLess } from '../../base/key-order.ts'
+import { bytesLess, needsByteOrder } from '../../base/key-order.ts'
 import type { Span } from '../storage.ts'
 
 export class SpanIndex<T> {
@@ -14,6 +14,8 @@ export class SpanIndex<T> {
   /** Ascending. Segment i is boundaries[i] ≤ key < boundaries[i + 1]. */
   #boundaries: string[] | undefined
   #owners: (readonly T[])[] = []
+  /** `<` might order a boundary wrongly. Hardly any does. */
+  #byBytes = false
 
   get size(): number {
     return this.#spans.size
@@ -39,7 +41,8 @@ export class SpanIndex<T> {
     let high = boundaries.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (bytesLess(key, boundaries[middle] as string)) high = middle
+      const boundary = boundaries[middle] as string
+      if (this.#byBytes ? bytesLess(key, boundary) : key < boundary) high = middle
       else low = middle + 1
     }
     return low === 0 ? [] : (this.#owners[low - 1] ?? [])
@@ -57,6 +60,7 @@ export class SpanIndex<T> {
       for (let i = place.get(span.start) ?? 0; i < end; i++) owners[i]?.push(owner)
     }
     this.#boundaries = boundaries
+    this.#byBytes = boundaries.some(needsByteOrder)
     this.#owners = owners
     return boundaries
   }

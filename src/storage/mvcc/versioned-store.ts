@@ -91,7 +91,7 @@ export class VersionedStore {
     if (base < this.#history.base) this.#history.prepend(changes, base)
   }
 
-  /** Value and revision of a key in the oldest state that is known: for whoever fetches older history. */
+  /** Value and revision of a key in the oldest state that is known: for an engine that fetches older history. */
   oldestKnown(key: string): Entry | undefined {
     const versions = this.#history.byKey.get(key)
     const first = versions?.changes[versions.from]

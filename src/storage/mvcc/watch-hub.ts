@@ -19,7 +19,7 @@ import { StorageError } from '../storage.ts'
 import { spanTest } from './key-span.ts'
 import { SpanIndex } from './span-index.ts'
 
-/** Idle watches hear of new revisions at most this often, unless somebody asks. */
+/** Idle watches hear of new revisions at most this often, unless a reader asks. */
 const progressMs = 25
 /** Changes examined per step of catching up: a few milliseconds. */
 const catchUpStep = 4096
@@ -30,7 +30,7 @@ const maxWaitingBytes = 64 * 1024 * 1024
 export interface WatchSource {
   readonly head: Revision
   /**
-   * Changes after `after`, about `limit`, whole commits. The signal aborts when nobody waits for them any more.
+   * Changes after `after`, about `limit`, whole commits. The signal aborts when the reader has gone.
    * @throws StorageError code=compacted
    */
   changesAfter(after: Revision, limit: number, signal: AbortSignal): readonly Change[] | Promise<readonly Change[]>

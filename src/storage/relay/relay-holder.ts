@@ -1,6 +1,17 @@
 /** The side of the process that holds the store: does what one other process asks, in the order it is asked. */
 import type { RelayPort } from '../../base/relay-port.ts'
-import type { Expect, Storage, StoreReport, Ticket, Transaction } from '../storage.ts'
+import type {
+  ChangeBatch,
+  Commit,
+  Entry,
+  Expect,
+  ReadOptions,
+  Revision,
+  Storage,
+  StoreReport,
+  Ticket,
+  Transaction,
+} from '../storage.ts'
 import {
   type FromHolder,
   Outbox,
@@ -48,11 +59,14 @@ class Holder {
     const { id } = message
     switch (message.type) {
       case 'get':
-        return this.#read(id, (signal) => this.#storage.get(message.key, { ...at(message.at), signal }))
+        return this.#read(id, (signal) => this.#get(message.key, { ...at(message.at), signal }))
       case 'range': {
         const { span, limit } = message
         const options = { ...at(message.at), ...(limit === undefined ? {} : { limit }) }
-        return this.#read(id, (signal) => this.#storage.range(span, { ...options, signal }))
+        return this.#read(id, async (signal) => {
+          const found = await this.#storage.range(span, { ...options, signal })
+          return { ...found, entries: found.entries.map(withValue) }
+        })
       }
       case 'currentRevision':
         return this.#read(id, () => this.#storage.currentRevision())
@@ -96,6 +110,11 @@ class Holder {
       .finally(() => this.#reads.delete(id))
   }
 
+  async #get(key: string, options: ReadOptions): Promise<{ revision: Revision; entry: Entry | undefined }> {
+    const { revision, entry } = await this.#storage.get(key, options)
+    return { revision, entry: entry && withValue(entry) }
+  }
+
   #fail(id: number, error: unknown): void {
     this.#outbox.put({ type: 'failure', id, error: toSentError(error) })
   }
@@ -114,10 +133,9 @@ class Holder {
       }
       const { ticket, done } = this.#storage.commit(transaction)
       this.#tickets.set(id, ticket)
-      done.then(
-        (value) => this.#outbox.put({ type: 'answer', id, value }),
-        (error: unknown) => this.#fail(id, error),
-      )
+      done
+        .then((commit) => this.#outbox.put({ type: 'answer', id, value: withValues(commit) }))
+        .catch((error: unknown) => this.#fail(id, error))
     } catch (error) {
       this.#fail(id, error)
     }
@@ -139,7 +157,8 @@ class Holder {
     const { signal } = watch.stop
     signal.addEventListener('abort', () => watch.more(), { once: true })
     try {
-      for await (const batch of this.#storage.watch(span, after, signal)) {
+      for await (const found of this.#storage.watch(span, after, signal)) {
+        const batch = withPrevious(found)
         const taken = new Promise<void>((resolve) => {
           watch.more = resolve
         })
@@ -152,6 +171,29 @@ class Holder {
     } finally {
       this.#watches.delete(id)
     }
+  }
+}
+
+/**
+ * An engine may read a value only when it is asked for, and that may fail: the value has been compacted, or the disk
+ * can't be read. It is asked for here, where a failure becomes an answer; in the middle of sending it would end the
+ * process.
+ */
+const withValue = ({ key, value, revision }: Entry): Entry => ({ key, value, revision })
+
+function withValues(commit: Commit): Commit {
+  if (commit.ok) return commit
+  return { ok: false, current: new Map([...commit.current].map(([key, entry]) => [key, entry && withValue(entry)])) }
+}
+
+function withPrevious(batch: ChangeBatch): ChangeBatch {
+  if (batch.type === 'progress') return batch
+  return {
+    type: 'changes',
+    changes: batch.changes.map(({ key, revision, value, previous }) => ({
+      ...{ key, revision, value },
+      previous: previous && withValue(previous),
+    })),
   }
 }
 

@@ -59,7 +59,7 @@ export type FromWriter =
 /** Transactions, in the order they take effect. */
 export interface PackedGroup {
   readonly type: 'commit'
-  /** The highest ticket whose outcome the sender knows: nobody will name it, or an older one, any more. */
+  /** The highest ticket whose outcome the sender knows: no caller will name it, or an older one, any more. */
   readonly settledThrough: number
   /**
    * Per transaction: ticket, number of guards, number of writes; per guard: what is expected; per write: what is

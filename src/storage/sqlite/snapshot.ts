@@ -65,8 +65,8 @@ export function openSnapshot(directory: string): FileSnapshot {
 }
 
 /**
- * Makes a store that nobody has opened begin after `revision`, without a past: so that no resourceVersion is given out
- * twice, and watches of the store that it was copied from begin anew instead of missing something.
+ * Makes a store that no server has opened begin after `revision`, without a past: so that no resourceVersion is given
+ * out twice, and watches of the store that it was copied from begin anew instead of missing something.
  */
 export function beginAfter(directory: string, revision: Revision): void {
   const path = join(directory, 'state.db')

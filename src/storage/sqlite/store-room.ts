@@ -1,8 +1,8 @@
 /**
  * Room for the file, and what is done without: a reserve, held as a file beside it (or as the last part of the largest
  * size), is given up when a write finds no room. From then on deletes and small changes are taken, and what frees room
- * by itself; until there is room for the reserve again. So a full disk can be emptied by those who filled it, and the
- * store can be closed and opened.
+ * by itself; until there is room for the reserve again. So a full disk can be emptied by the clients that filled it,
+ * and the store can be closed and opened.
  */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

@@ -17,6 +17,12 @@ const golden = [
     entries: 115,
     sha256: '29016b4197324aff5dd1cec026be482cab0727a268dfe2bfa8a5fddae97a45f9',
   },
+  {
+    file: 'format-2.db.gz',
+    entries: 139,
+    sha256: '510afa3e6f7aa11e978b760964026e8a01f4d12c59574317cef84a0794c081f6',
+    mark: 'format-2.acknowledged.gz',
+  },
 ]
 const updated = '/registry/configmaps/team-a/c1'
 
@@ -28,8 +34,13 @@ beforeEach(async () => {
 })
 afterEach(() => rm(join(directory, '..'), { recursive: true, force: true }))
 
-const unpack = async (file: string): Promise<void> =>
-  writeFile(path(), gunzipSync(await readFile(join(import.meta.dirname, '../../../test/golden/store', file))))
+const unpackTo = async (target: string, file: string): Promise<void> =>
+  writeFile(target, gunzipSync(await readFile(join(import.meta.dirname, '../../../test/golden/store', file))))
+
+async function unpack(file: string, mark: string | undefined): Promise<void> {
+  await unpackTo(path(), file)
+  if (mark !== undefined) await unpackTo(join(directory, 'acknowledged'), mark)
+}
 
 function digestOf(entries: Iterable<Entry>): string {
   const hash = createHash('sha256')
@@ -37,9 +48,9 @@ function digestOf(entries: Iterable<Entry>): string {
   return hash.digest('hex')
 }
 
-describe.each(golden)('a store of $file', ({ file, entries, sha256 }) => {
+describe.each(golden)('a store of $file', ({ file, entries, sha256, mark }) => {
   it('opens, holds what was written, keeps its history, and takes writes', async () => {
-    await unpack(file)
+    await unpack(file, mark)
     const last = await (async () => {
       await using storage = await SqliteStorage.open({ directory })
       const found = (await storage.range(prefixSpan('/'))).entries
@@ -64,7 +75,7 @@ describe.each(golden)('a store of $file', ({ file, entries, sha256 }) => {
   })
 
   it('can be backed up before it is opened, and stays as it is', async () => {
-    await unpack(file)
+    await unpack(file, mark)
     const before = await readFile(path())
     using snapshot = openSnapshot(directory)
     expect(digestOf(snapshot.entries())).toBe(sha256)
@@ -72,7 +83,7 @@ describe.each(golden)('a store of $file', ({ file, entries, sha256 }) => {
   })
 
   it('seals what is written from then on: a value without a header is damage there', async () => {
-    await unpack(file)
+    await unpack(file, mark)
     const write = (key: string) => ({ key, value: Buffer.from('{"metadata":{}}'), expect: 'absent' as const })
     await (async () => {
       await using storage = await SqliteStorage.open({ directory })
