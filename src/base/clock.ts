@@ -20,11 +20,21 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, run) {
-    const handle = setTimeout(run, ms)
-    handle.unref()
+    let handle: NodeJS.Timeout
+    const wait = (left: number): void => {
+      handle = setTimeout(
+        left > longestTimerMs ? () => wait(left - longestTimerMs) : run,
+        Math.min(left, longestTimerMs),
+      )
+      handle.unref()
+    }
+    wait(ms)
     return { cancel: () => clearTimeout(handle) }
   },
 }
+
+/** Node takes what is longer for no time at all. */
+const longestTimerMs = 2 ** 31 - 1
 
 /** Resolves after `ms`, or as soon as `signal` aborts (never rejects: the caller looks at the signal). */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

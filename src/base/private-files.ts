@@ -103,6 +103,19 @@ export async function createPrivateFile(path: string, text: string): Promise<voi
   await flushDirectory(dirname(path))
 }
 
+/**
+ * A file to be written, and renamed when it is whole. What an earlier run left of it is removed. A file or link that
+ * another user puts there is not written to: what is written would be theirs. @throws PrivateFileError
+ */
+export async function openPrivatePart(path: string): Promise<FileHandle> {
+  try {
+    await rm(path, { force: true })
+    return await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
+  } catch (error) {
+    throw new PrivateFileError(`can't write ${path} (${codeOf(error)})`, { cause: error })
+  }
+}
+
 /** `createPrivateFile` found something of that name. */
 export const isTaken = (error: unknown): boolean =>
   error instanceof PrivateFileError && codeOf(error.cause) === 'EEXIST'

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { objectArguments, shellWord } from './shell-text.ts'
+import { objectArguments, shellWord, visibleText } from './shell-text.ts'
 
 const wordsOf = (command: string): readonly string[] =>
   execFileSync('bash', ['-c', `printf '%s\\0' ${command}`], {
@@ -41,4 +41,19 @@ test.each([
   { name: '--all', words: 'configmaps/--all' },
 ])('the object $name is found by $words', ({ name, words }) => {
   expect(objectArguments('configmaps', name)).toBe(words)
+})
+
+test.each([
+  {
+    name: 'a text that shows as it is',
+    text: "team-a: \\u001b ü 😀 $(id) 'x'",
+    shown: "team-a: \\u001b ü 😀 $(id) 'x'",
+  },
+  { name: 'a colour', text: '\u001b[31mred', shown: '\\u001b[31mred' },
+  { name: 'another line', text: 'a\r\nNothing holds it.', shown: 'a\\u000d\\u000aNothing holds it.' },
+  { name: 'the C1 form of ESC', text: '\u009b2J', shown: '\\u009b2J' },
+  { name: 'what turns direction', text: 'a\u202eb\u2028c', shown: 'a\\u202eb\\u2028c' },
+  { name: 'a tag beyond the first plane', text: '\u{e0041}', shown: '\\udb40\\udc41' },
+])('$name stands in one line of a terminal', ({ text, shown }) => {
+  expect(visibleText(text)).toBe(shown)
 })

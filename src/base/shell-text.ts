@@ -1,4 +1,7 @@
-/** Texts in commands that a user copies to a shell. Names may hold anything: those of Roles hold quotes and `$(…)`. */
+/**
+ * Texts on a terminal, and in commands that a user copies to a shell. Names may hold anything: those of Roles hold
+ * quotes and `$(…)`.
+ */
 
 /** One word to a shell, and nothing else. A text that does not show as it is (a line break, ESC) is escaped. */
 export function shellWord(text: string): string {
@@ -11,6 +14,13 @@ export function shellWord(text: string): string {
 /** The arguments by which kubectl finds an object, also one whose name looks like a flag (`--all`). */
 export const objectArguments = (resource: string, name: string): string =>
   name.startsWith('-') ? shellWord(`${resource}/${name}`) : `${resource} ${shellWord(name)}`
+
+/** In one line, and nothing that a terminal takes for a command: what does not show as it is, as JSON escapes it. */
+export const visibleText = (text: string): string =>
+  text.replaceAll(new RegExp(unseen, 'gu'), (character) => {
+    const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+  })
 
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 const escaped = (character: string): string => {

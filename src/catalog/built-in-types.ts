@@ -47,7 +47,8 @@ export function builtInTypes(catalog: GeneratedCatalog, schemas: Schemas): Resou
     const name = qualifiedResource(r)
     const known = builtInKinds[name] ?? {}
     const verbs = known.verbs ?? verbsIn(r.verbs)
-    const conversion = known.conversions?.[r.version]?.((typeName) => schemas.get(typeName))
+    const typeName = schemas.nameOf(r.type)
+    const conversion = known.conversions?.[r.version]?.((ofType) => schemas.get(ofType))
     return {
       group: r.group,
       version: r.version,
@@ -61,7 +62,7 @@ export function builtInTypes(catalog: GeneratedCatalog, schemas: Schemas): Resou
       categories: known.categories ?? none,
       subresources: subresourcesOf(r, known.streamKinds ?? {}),
       get schema(): Schema {
-        return schemas.get(schemas.nameOf(r.type))
+        return schemas.get(typeName)
       },
       storageName: known.storageName ?? r.resource,
       ...(conversion ? { conversion } : {}),

@@ -43,6 +43,8 @@ export interface TypeDeclaration extends GroupVersionResource {
   readonly storageName?: string
   /** Default: all. */
   readonly verbs?: readonly Verb[]
+  /** False = it is shown of another type (`RegistryDeps.projections`). Default: true. */
+  readonly stored?: boolean
   /** What `kubectl get` shows after the name. Default: the age. */
   readonly columns?: readonly Column[]
 }
@@ -143,7 +145,7 @@ function declareType(d: TypeDeclaration, objectMeta: Schema): ResourceType {
       ]),
     },
     storageName: d.storageName ?? `${resource}.${group}`,
-    stored: true,
+    stored: d.stored ?? true,
     custom: false,
     ...(d.columns === undefined ? {} : { columns: d.columns }),
   }

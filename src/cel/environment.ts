@@ -9,7 +9,7 @@
 
 import type { Budget } from './budget.ts'
 import { type Checked, check } from './checker.ts'
-import { type DeclaredType, declaredDyn } from './declared-type.ts'
+import type { DeclaredType } from './declared-type.ts'
 import { type Bindings, compileChecked, type Evaluate } from './evaluate.ts'
 import { FunctionTable, type Library } from './functions.ts'
 import type { Fault } from './lexer.ts'
@@ -112,9 +112,6 @@ export function compile(source: string, variables: Variables, extension: Extensi
     },
   }
 }
-
-/** A variable of which nothing is known before it is there. */
-export const dynVariable: DeclaredType = declaredDyn
 
 /** A long line is printed with each fault: neither many nor long ones may make a message without end. */
 const maxFaults = 100

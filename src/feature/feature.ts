@@ -25,7 +25,7 @@ import type { Resource } from '../kube/resource.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
-import type { Lister, Registry, StoreView } from '../registry/registry.ts'
+import type { Lister, Projections, Registry, StoreView } from '../registry/registry.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface Feature {
@@ -62,6 +62,8 @@ export interface FeatureParts {
   readonly accountants?: readonly Accountant[]
   /** See `RegistryDeps.beforeRead`. */
   readonly beforeRead?: ReadonlyMap<ResourceType, (name: string) => Promise<void>>
+  /** See `RegistryDeps.projections`. */
+  readonly projections?: Projections
   /** Called where the controllers run, each time they begin to. */
   controllers?(run: ControllerContext): readonly ControllerSpec[]
   /** Called once, when the library of metrics is loaded. */

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { faultsOf } from '../../test/support/refusal.ts'
-import { runAtOnce } from '../base/resumable.ts'
+import { isResumable, runAtOnce } from '../base/resumable.ts'
 import {
   annotationsMaxBytes,
   dedupOwnerReferences,
   finalizerWarnings,
+  judgeMetadata,
   judgeMetadataUpdate,
   type MetadataRules,
+  validateFieldManager,
   validateMetadata,
-  validateWriteOptions,
 } from './metadata.ts'
 import { nameIsLabel, nameIsSubdomain } from './names.ts'
 import type { ObjectMeta, OwnerReference } from './types.ts'
@@ -211,12 +212,20 @@ test('short finalizers of custom resources earn a warning once', () => {
   ])
 })
 
-test('write options are judged as upstream judges them', () => {
-  expect(
-    faultsOf(validateWriteOptions({ dryRun: ['foo'], fieldValidation: 'x', fieldManager: 'm'.repeat(129) })),
-  ).toEqual([
+test('the name of a field manager has at most 128 bytes, all of them printable', () => {
+  expect(faultsOf(validateFieldManager('m'.repeat(129), 'fieldManager'))).toEqual([
     'fieldManager: Too long: may not be more than 128 bytes',
-    'dryRun: Unsupported value: ["foo"]: supported values: "All"',
-    'fieldValidation: Unsupported value: "x": supported values: "", "Ignore", "Strict", "Warn"',
   ])
+})
+
+test('many entries are judged in steps, and few at once', () => {
+  const labels = Object.fromEntries(Array.from({ length: 2500 }, (_, i) => [`l${i}`, i === 2499 ? '-' : 'v']))
+  const judging = judgeMetadata({ name: 'a', labels }, cluster)
+  if (!isResumable(judging)) throw new Error('2,500 labels were judged in one piece')
+  let steps = 0
+  let step = judging.next()
+  for (; step.done !== true; step = judging.next()) steps++
+  expect(steps).toBe(2)
+  expect(faultsOf(step.value)).toEqual([expect.stringContaining('metadata.labels: Invalid value: "-"')])
+  expect(isResumable(judgeMetadata({ name: 'a', labels: { one: 'v' } }, cluster))).toBe(false)
 })

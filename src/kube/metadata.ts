@@ -4,15 +4,8 @@
  * @see k8s.io/apimachinery/pkg/api/validation/objectmeta.go, pkg/apis/meta/v1/validation/validation.go v0.36
  */
 import { append } from '../base/append.ts'
-import { type Resumable, runAtOnce } from '../base/resumable.ts'
-import {
-  type FieldError,
-  fieldForbidden,
-  fieldInvalid,
-  fieldNotSupported,
-  fieldRequired,
-  fieldTooLong,
-} from './field-error.ts'
+import { type MaybeResumable, type Resumable, runAtOnce } from '../base/resumable.ts'
+import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong } from './field-error.ts'
 import { isPrintable, quoteList } from './go-quote.ts'
 import { parseApiVersion } from './gvk.ts'
 import { isExactNumber } from './json-value.ts'
@@ -38,8 +31,9 @@ export interface MetadataRules {
   readonly custom: boolean
 }
 
-const each = (field: string, value: string, errors: readonly string[]): FieldError[] =>
-  errors.length === 0 ? none : errors.map((e) => fieldInvalid(field, value, e))
+function complain(errors: FieldError[], field: string, value: string, complaints: readonly string[]): void {
+  for (const complaint of complaints) errors.push(fieldInvalid(field, value, complaint))
+}
 
 /** Almost always: nothing is wrong. Never added to. */
 const none: FieldError[] = []
@@ -47,41 +41,73 @@ const none: FieldError[] = []
 /** Keys that are judged between two pauses. */
 const keysAtOnce = 1000
 
-export const validateLabels = (labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] =>
-  runAtOnce(labelErrors(labels, field))
+/** A part of the metadata that is judged one by one: most are short, and some hold a hundred thousand. */
+interface Judged {
+  readonly length: number
+  judge(at: number): void
+}
 
-function* labelErrors(labels: Readonly<Record<string, string>> | undefined, field: string): Resumable<FieldError[]> {
-  const errors: FieldError[] = []
+/** At once where there are few. Answers `errors`, to which what is wrong is added. */
+function judgeAll(parts: readonly Judged[], errors: FieldError[]): MaybeResumable<FieldError[]> {
+  let length = 0
+  for (const part of parts) length += part.length
+  if (length >= keysAtOnce) return judgeInSteps(parts, errors)
+  for (const part of parts) for (let at = 0; at < part.length; at++) part.judge(at)
+  return errors
+}
+
+function* judgeInSteps(parts: readonly Judged[], errors: FieldError[]): Resumable<FieldError[]> {
   let judged = 0
-  for (const key of Object.keys(labels ?? {}).sort()) {
-    if (++judged % keysAtOnce === 0) yield
-    const value = labels?.[key] ?? ''
-    append(errors, each(field, key, isQualifiedName(key)))
-    append(errors, each(field, value, isLabelValue(value)))
+  for (const part of parts) {
+    for (let at = 0; at < part.length; at++) {
+      part.judge(at)
+      if (++judged % keysAtOnce === 0) yield
+    }
   }
   return errors
 }
 
-/** Keys are judged without regard to case; keys and values together stay below 256 KiB. */
-export const validateAnnotations = (
-  annotations: Readonly<Record<string, string>> | undefined,
-  field: string,
-): FieldError[] => runAtOnce(annotationErrors(annotations, field))
-
-function* annotationErrors(
-  annotations: Readonly<Record<string, string>> | undefined,
-  field: string,
-): Resumable<FieldError[]> {
+export function validateLabels(labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] {
   const errors: FieldError[] = []
-  let sizeBytes = 0
-  let judged = 0
-  for (const [key, value] of Object.entries(annotations ?? {})) {
-    if (++judged % keysAtOnce === 0) yield
-    sizeBytes += Buffer.byteLength(key) + Buffer.byteLength(value)
-    append(errors, each(field, key, isQualifiedName(key.toLowerCase())))
+  return runAtOnce(judgeAll([labelsOf(labels ?? {}, field, errors)], errors))
+}
+
+function labelsOf(labels: Readonly<Record<string, string>>, field: string, errors: FieldError[]): Judged {
+  const keys = Object.keys(labels).sort()
+  return {
+    length: keys.length,
+    judge(at) {
+      const key = keys[at] as string
+      const value = labels[key] ?? ''
+      complain(errors, field, key, isQualifiedName(key))
+      complain(errors, field, value, isLabelValue(value))
+    },
   }
-  if (sizeBytes > annotationsMaxBytes) errors.push(fieldTooLong(field, annotationsMaxBytes))
-  return errors
+}
+
+/** Keys are judged without regard to case; keys and values together stay below 256 KiB. */
+export function validateAnnotations(
+  annotations: Readonly<Record<string, string>> | undefined,
+  field: string,
+): FieldError[] {
+  const errors: FieldError[] = []
+  return runAtOnce(judgeAll([annotationsOf(annotations ?? {}, field, errors)], errors))
+}
+
+function annotationsOf(annotations: Readonly<Record<string, string>>, field: string, errors: FieldError[]): Judged {
+  const keys = Object.keys(annotations)
+  let sizeBytes = 0
+  return {
+    length: keys.length,
+    judge(at) {
+      const key = keys[at] as string
+      sizeBytes += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? '')
+      complain(errors, field, key, isQualifiedName(key.toLowerCase()))
+      if (at === keys.length - 1 && sizeBytes > annotationsMaxBytes) {
+        errors.push(fieldTooLong(field, annotationsMaxBytes))
+      }
+    },
+  }
 }
 
 function validateOwnerReference(owner: OwnerReference, field: string): FieldError[] {
@@ -98,47 +124,53 @@ function validateOwnerReference(owner: OwnerReference, field: string): FieldErro
   return errors
 }
 
-function* ownerErrors(owners: readonly OwnerReference[] | undefined, field: string): Resumable<FieldError[]> {
-  const errors: FieldError[] = []
+function ownersOf(owners: readonly OwnerReference[], field: string, errors: FieldError[]): Judged {
   let controller: string | undefined
-  let judged = 0
-  for (const owner of owners ?? []) {
-    if (++judged % keysAtOnce === 0) yield
-    append(errors, validateOwnerReference(owner, field))
-    if (owner.controller !== true) continue
-    const name = `${owner.kind}/${owner.name}`
-    if (controller === undefined) controller = name
-    else {
-      errors.push(
-        fieldInvalid(
-          field,
-          owners,
-          `Only one reference can have Controller set to true. Found "true" in references for ${controller} ` +
-            `and ${name}`,
-        ),
-      )
-    }
+  return {
+    length: owners.length,
+    judge(at) {
+      const owner = owners[at] as OwnerReference
+      append(errors, validateOwnerReference(owner, field))
+      if (owner.controller !== true) return
+      const name = `${owner.kind}/${owner.name}`
+      if (controller === undefined) controller = name
+      else {
+        errors.push(
+          fieldInvalid(
+            field,
+            owners,
+            `Only one reference can have Controller set to true. Found "true" in references for ${controller} ` +
+              `and ${name}`,
+          ),
+        )
+      }
+    },
   }
-  return errors
 }
 
-function* finalizerErrors(finalizers: readonly string[] | undefined, field: string): Resumable<FieldError[]> {
-  const errors: FieldError[] = []
-  let judged = 0
-  for (const finalizer of finalizers ?? []) {
-    if (++judged % keysAtOnce === 0) yield
-    append(errors, each(field, finalizer, isQualifiedName(finalizer)))
+function finalizersOf(finalizers: readonly string[], field: string, errors: FieldError[]): Judged {
+  return {
+    length: finalizers.length,
+    judge(at) {
+      const finalizer = finalizers[at] as string
+      complain(errors, field, finalizer, isQualifiedName(finalizer))
+      if (at < finalizers.length - 1) return
+      if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+        errors.push(fieldInvalid(field, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'))
+      }
+    },
   }
-  if (finalizers?.includes('orphan') && finalizers.includes('foregroundDeletion')) {
-    errors.push(fieldInvalid(field, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'))
-  }
-  return errors
 }
 
-function validateFinalizersAreQualified(finalizers: readonly string[] | undefined, field: string): FieldError[] {
-  return (finalizers ?? []).flatMap((f, i) =>
-    f.includes('/') || standardFinalizers.has(f) ? [] : [fieldInvalid(`${field}[${i}]`, f, notFullyQualified)],
-  )
+function qualifiedFinalizersOf(finalizers: readonly string[], field: string, errors: FieldError[]): Judged {
+  return {
+    length: finalizers.length,
+    judge(at) {
+      const finalizer = finalizers[at] as string
+      if (finalizer.includes('/') || standardFinalizers.has(finalizer)) return
+      errors.push(fieldInvalid(`${field}[${at}]`, finalizer, notFullyQualified))
+    },
+  }
 }
 
 const plainText = /^[\x20-\x7e]*$/
@@ -159,26 +191,25 @@ export function validateFieldManager(manager: string | undefined, field: string)
   return errors
 }
 
-function* managedFieldErrors(
-  entries: readonly ManagedFieldsEntry[] | undefined,
-  field: string,
-): Resumable<FieldError[]> {
-  const errors: FieldError[] = []
-  for (const [i, entry] of (entries ?? []).entries()) {
-    if (i % keysAtOnce === keysAtOnce - 1) yield
-    const at = `${field}[${i}]`
-    if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
-      errors.push(fieldInvalid(`${at}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`'))
-    }
-    if (entry.fieldsType && entry.fieldsType !== 'FieldsV1') {
-      errors.push(fieldInvalid(`${at}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`'))
-    }
-    append(errors, validateFieldManager(entry.manager, `${at}.manager`))
-    if (Buffer.byteLength(entry.subresource ?? '') > subresourceMaxBytes) {
-      errors.push(fieldTooLong(`${at}.subresource`, subresourceMaxBytes))
-    }
+function managedFieldsOf(entries: readonly ManagedFieldsEntry[], field: string, errors: FieldError[]): Judged {
+  return {
+    length: entries.length,
+    judge(i) {
+      const entry = entries[i] as ManagedFieldsEntry
+      const at = `${field}[${i}]`
+      if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
+        errors.push(fieldInvalid(`${at}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`'))
+      }
+      if (entry.fieldsType && entry.fieldsType !== 'FieldsV1') {
+        errors.push(fieldInvalid(`${at}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`'))
+      }
+      const { manager } = entry
+      if (manager) append(errors, validateFieldManager(manager, `${at}.manager`))
+      if (entry.subresource && Buffer.byteLength(entry.subresource) > subresourceMaxBytes) {
+        errors.push(fieldTooLong(`${at}.subresource`, subresourceMaxBytes))
+      }
+    },
   }
-  return errors
 }
 
 /** As a double, to compare: what a client says of it may be beyond 2^53, and is then kept as its text. */
@@ -196,33 +227,34 @@ export const validateMetadata = (meta: Readonly<ObjectMeta>, rules: MetadataRule
   runAtOnce(judgeMetadata(meta, rules, field))
 
 /** As `validateMetadata`, for metadata that may be large. */
-export function* judgeMetadata(
+export function judgeMetadata(
   meta: Readonly<ObjectMeta>,
   rules: MetadataRules,
   field: string = 'metadata',
-): Resumable<FieldError[]> {
+): MaybeResumable<FieldError[]> {
   const errors: FieldError[] = []
   if (meta.generateName) {
-    append(errors, each(`${field}.generateName`, meta.generateName, rules.validateName(meta.generateName, true)))
+    complain(errors, `${field}.generateName`, meta.generateName, rules.validateName(meta.generateName, true))
   }
   if (!meta.name) errors.push(fieldRequired(`${field}.name`, 'name or generateName is required'))
-  else append(errors, each(`${field}.name`, meta.name, rules.validateName(meta.name, false)))
+  else complain(errors, `${field}.name`, meta.name, rules.validateName(meta.name, false))
   if (rules.namespaced) {
     if (!meta.namespace) errors.push(fieldRequired(`${field}.namespace`))
-    else append(errors, each(`${field}.namespace`, meta.namespace, isDns1123Label(meta.namespace)))
+    else complain(errors, `${field}.namespace`, meta.namespace, isDns1123Label(meta.namespace))
   } else if (meta.namespace) errors.push(fieldForbidden(`${field}.namespace`, 'not allowed on this type'))
   if (meta.generation !== undefined && generationOf(meta) < 0) {
     errors.push(fieldInvalid(`${field}.generation`, meta.generation, 'must be greater than or equal to 0'))
   }
   // Most objects have few of these: what is absent costs nothing.
   const { labels, annotations, ownerReferences, finalizers, managedFields } = meta
-  if (labels) append(errors, yield* labelErrors(labels, `${field}.labels`))
-  if (annotations) append(errors, yield* annotationErrors(annotations, `${field}.annotations`))
-  if (ownerReferences) append(errors, yield* ownerErrors(ownerReferences, `${field}.ownerReferences`))
-  if (finalizers) append(errors, yield* finalizerErrors(finalizers, `${field}.finalizers`))
-  if (managedFields) append(errors, yield* managedFieldErrors(managedFields, `${field}.managedFields`))
-  if (finalizers && !rules.custom) append(errors, validateFinalizersAreQualified(finalizers, `${field}.finalizers`))
-  return errors
+  const parts: Judged[] = []
+  if (labels) parts.push(labelsOf(labels, `${field}.labels`, errors))
+  if (annotations) parts.push(annotationsOf(annotations, `${field}.annotations`, errors))
+  if (ownerReferences) parts.push(ownersOf(ownerReferences, `${field}.ownerReferences`, errors))
+  if (finalizers) parts.push(finalizersOf(finalizers, `${field}.finalizers`, errors))
+  if (managedFields) parts.push(managedFieldsOf(managedFields, `${field}.managedFields`, errors))
+  if (finalizers && !rules.custom) parts.push(qualifiedFinalizersOf(finalizers, `${field}.finalizers`, errors))
+  return judgeAll(parts, errors)
 }
 
 const immutableFields = [
@@ -237,12 +269,12 @@ const immutableFields = [
 export const fieldImmutable = 'field is immutable'
 
 /** On update. Whether a resourceVersion had to be given is the registry's question. */
-export function* judgeMetadataUpdate(
+export function judgeMetadataUpdate(
   next: Readonly<ObjectMeta>,
   old: Readonly<ObjectMeta>,
   rules: Pick<MetadataRules, 'custom'>,
   field: string = 'metadata',
-): Resumable<FieldError[]> {
+): MaybeResumable<FieldError[]> {
   const errors: FieldError[] = []
   if (old.deletionTimestamp) {
     const known = new Set(old.finalizers)
@@ -265,13 +297,14 @@ export function* judgeMetadataUpdate(
     const absent = key === 'name' || key === 'namespace' || key === 'uid' ? '' : null
     errors.push(fieldInvalid(`${field}.${key}`, next[key] ?? absent, fieldImmutable))
   }
-  const { labels, annotations, ownerReferences, managedFields } = next
-  if (labels) append(errors, yield* labelErrors(labels, `${field}.labels`))
-  if (annotations) append(errors, yield* annotationErrors(annotations, `${field}.annotations`))
-  if (ownerReferences) append(errors, yield* ownerErrors(ownerReferences, `${field}.ownerReferences`))
-  if (managedFields) append(errors, yield* managedFieldErrors(managedFields, `${field}.managedFields`))
-  if (!rules.custom) append(errors, validateFinalizersAreQualified(next.finalizers, `${field}.finalizers`))
-  return errors
+  const { labels, annotations, ownerReferences, finalizers, managedFields } = next
+  const parts: Judged[] = []
+  if (labels) parts.push(labelsOf(labels, `${field}.labels`, errors))
+  if (annotations) parts.push(annotationsOf(annotations, `${field}.annotations`, errors))
+  if (ownerReferences) parts.push(ownersOf(ownerReferences, `${field}.ownerReferences`, errors))
+  if (managedFields) parts.push(managedFieldsOf(managedFields, `${field}.managedFields`, errors))
+  if (finalizers && !rules.custom) parts.push(qualifiedFinalizersOf(finalizers, `${field}.finalizers`, errors))
+  return judgeAll(parts, errors)
 }
 
 /** What upstream says about finalizers of custom resources that have no domain or no path. */
@@ -338,19 +371,4 @@ export function dedupOwnerReferences(
       '1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) ' +
       `observed: ${duplicates.join(', ')}`,
   }
-}
-
-/** `fieldValidation`, `dryRun` and `fieldManager` of a write's options. */
-export function validateWriteOptions(options: {
-  readonly dryRun?: readonly string[]
-  readonly fieldManager?: string
-  readonly fieldValidation?: string
-}): FieldError[] {
-  const errors = validateFieldManager(options.fieldManager, 'fieldManager')
-  if (options.dryRun?.some((v) => v !== 'All')) errors.push(fieldNotSupported('dryRun', options.dryRun, ['All']))
-  const supported = ['', 'Ignore', 'Strict', 'Warn']
-  if (!supported.includes(options.fieldValidation ?? '')) {
-    errors.push(fieldNotSupported('fieldValidation', options.fieldValidation, supported))
-  }
-  return errors
 }

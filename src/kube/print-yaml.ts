@@ -85,10 +85,9 @@ function open(value: Collection, indent: string): Open {
 /** Characters between two pauses. */
 const pauseEvery = 256 * 1024
 
-/** What nests deeply is much longer as text than its values are: every line is indented. */
-function* block(root: Collection, indent: string): Resumable<string> {
+/** What nests deeply is much longer as text than its values are: every line is indented. `take`: see `pauseEvery`. */
+function* block(root: Collection, indent: string, take: (text: string) => void): Resumable<void> {
   let text = ''
-  let pausedAt = 0
   const stack = [open(root, indent)]
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     if (top.next === top.length) {
@@ -107,12 +106,13 @@ function* block(root: Collection, indent: string): Resumable<string> {
     text += typeof key === 'number' ? '- ' : nameOf(key, top.indent) + (isOpen ? `:\n${inner}` : ': ')
     if (isOpen) stack.push(open(member, inner))
     else text += `${scalar(member, inner)}\n`
-    if (text.length - pausedAt > pauseEvery) {
-      pausedAt = text.length
+    if (text.length > pauseEvery) {
+      take(text)
+      text = ''
       yield
     }
   }
-  return text
+  take(text)
 }
 
 function nameOf(key: string, indent: string): string {
@@ -121,9 +121,24 @@ function nameOf(key: string, indent: string): string {
 }
 
 /** Ends with a line end. `indent` stands before every line but the first. */
-export const printYaml = (value: unknown, indent = ''): string => runAtOnce(printYamlInSteps(value, indent))
+export function printYaml(value: unknown, indent: string = ''): string {
+  if (!isBlock(value)) return lineOf(value, indent)
+  let printed = ''
+  const add = (text: string): void => {
+    printed += text
+  }
+  runAtOnce(block(value, indent, add))
+  return printed
+}
 
-/** As `printYaml`, of what may be long. */
-export function* printYamlInSteps(value: unknown, indent: string = ''): Resumable<string> {
-  return isBlock(value) ? yield* block(value, indent) : `${scalar(value, `${indent}  `)}\n`
+const lineOf = (value: unknown, indent: string): string => `${scalar(value, `${indent}  `)}\n`
+
+const textEncoder = new TextEncoder()
+
+/** As `printYaml`, of what may be long: the bytes of the text, in pieces. */
+export function* yamlBytesInSteps(value: unknown): Resumable<readonly Uint8Array[]> {
+  if (!isBlock(value)) return [textEncoder.encode(lineOf(value, ''))]
+  const pieces: Uint8Array[] = []
+  yield* block(value, '', (text) => pieces.push(textEncoder.encode(text)))
+  return pieces
 }

@@ -81,7 +81,7 @@ export interface ResourceType<T extends KubeObject = KubeObject> extends Resourc
   readonly storageName: string
   /** For types whose fields differ from the stored form: a second version, another group's view of events. */
   readonly conversion?: Conversion
-  /** False for review kinds: they answer and are not kept. */
+  /** False for review kinds, which answer and are not kept, and for kinds that show what another type keeps. */
   readonly stored: boolean
   readonly custom: boolean
   /** Of several versions of a custom kind, the one that objects are stored in. */

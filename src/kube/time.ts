@@ -35,13 +35,15 @@ function daysIn(year: number, month: number): number {
 
 /** One object names one time often, and so do objects that come together. */
 const known = new BoundedCache<string, number>(256)
+/** Nanoseconds and an offset. A fraction may have any number of digits. */
+const longestKnown = 40
 
 /** Undefined for what Go's `time.Parse(time.RFC3339, …)` refuses. */
 export function parseTime(text: string): number | undefined {
   const before = known.get(text)
   if (before !== undefined) return before
   const ms = parseAnew(text)
-  if (ms !== undefined) known.set(text, ms)
+  if (ms !== undefined && text.length <= longestKnown) known.set(text, ms)
   return ms
 }
 

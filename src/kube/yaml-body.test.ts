@@ -76,6 +76,7 @@ describe('a hostile YAML body is stopped soon', () => {
       given: `a: &a ${'x'.repeat(100_000)}\nb: [${'*a,'.repeat(100)}]`,
       want: 'excessive aliasing',
     },
+    { name: 'aliases that copy little', given: `a: &a 1\n${'- *a\n'.repeat(1001)}`, want: 'excessive aliasing' },
     { name: 'a million small items', given: `[${'a,'.repeat(1_000_000)}a]`, want: 'more than 160000 tokens' },
     { name: 'a million digits', given: `a: ${'1'.repeat(1_000_000)}`, want: 'an integer has more than 1100 digits' },
     { name: 'half a million in base 16', given: `a: 0x${'f_'.repeat(500_000)}`, want: 'more than 1100 digits' },
@@ -91,9 +92,9 @@ describe('a hostile YAML body is stopped soon', () => {
     expect(threadMs() - before).toBeLessThan(10_000)
   })
 
-  test('while twenty thousand keys and aliases are no problem', () => {
-    const keys = Array.from({ length: 20_000 }, (_, i) => `k${i}: *x`).join('\n')
-    expect(Object.keys(parseYaml(`k: &x 1\n${keys}`).value as object)).toHaveLength(20_001)
+  test('while ten thousand keys and a thousand aliases are no problem', () => {
+    const keys = Array.from({ length: 10_000 }, (_, i) => `k${i}: ${i < 1000 ? '*x' : 'x'}`).join('\n')
+    expect(Object.keys(parseYaml(`k: &x 1\n${keys}`).value as object)).toHaveLength(10_001)
   })
 })
 

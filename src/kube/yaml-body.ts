@@ -32,6 +32,8 @@ import { TooManyValuesError } from './value-count.ts'
 const yaml = loadLater<typeof import('yaml')>('yaml')
 
 const maxTokens = 160_000
+/** Each copies what it stands for; a manifest written by hand has a few. */
+const maxAliases = 1000
 /** Of an integer, in any base and with what stands between them. JSON numbers end at 309. */
 const maxDigits = 1100
 /** Tokens that are read between two looks at the time. */
@@ -93,8 +95,10 @@ function* composing(text: string): Generator<void, Composed> {
     logLevel: 'silent',
   })
   let tokens = 0
+  let aliases = 0
   for (const lexeme of new Lexer().lex(text)) {
     if (++tokens > maxTokens) throw new YamlSyntaxError(`yaml: more than ${maxTokens} tokens; send JSON instead`)
+    if (lexeme.startsWith('*') && ++aliases > maxAliases) throw new YamlSyntaxError(excessiveAliasing)
     if (tokens % tokensAtOnce === 0) yield
     // The document itself is on the stack, and a scalar may be.
     if (parser.stack.length > maxYamlDepth + 2) throw tooDeep(lines.linePos(parser.offset).line, maxYamlDepth)

@@ -53,7 +53,7 @@ import type { ObjectWrite } from './object-write.ts'
 import { QueuedContent } from './queued-content.ts'
 import { leftBy, SeenValue } from './seen-value.ts'
 
-interface OtherWrites {
+export interface OtherWrites {
   readonly writes: readonly ObjectWrite[]
   /** See `TransactionOptions`. */
   readonly opens?: string | undefined
@@ -192,18 +192,17 @@ export class Commits implements DecisionView {
     return this.#chain.owes(change, this)
   }
 
-  /** Until all that it answers are called, a reader of the cache need not parse what is stored here. */
-  #announce({ own, extra }: DecidedTransaction): readonly (() => void)[] {
-    const forget: (() => void)[] = []
+  /** Until it is settled, a reader of the cache need not parse what is stored here. */
+  #announce({ own, extra }: DecidedTransaction): void {
+    const { pool } = this.#cache
     for (const { change, value } of own) {
       const { type, after } = change
-      if (value && after && type.conversion === undefined) forget.push(this.#cache.announce(value, type, after))
+      if (value && after && type.conversion === undefined) pool.announce(value, type, after)
     }
     for (const { change, type = change?.type, value, object } of extra) {
       if (!type || !value || !object || type.conversion !== undefined) continue
-      forget.push(this.#cache.announce(value, type, object))
+      pool.announce(value, type, object)
     }
-    return forget
   }
 
   /**
@@ -287,29 +286,31 @@ export class Commits implements DecisionView {
    */
   async #commit(decided: DecidedTransaction, bestEffort?: BestEffort): Promise<Commit> {
     const { ticket, done } = this.#queue(decided)
-    const forget = this.#announce(decided)
+    this.#announce(decided)
     let commit: Commit
     try {
       commit = await done
       if (commit.ok) bestEffort?.stored()
     } catch (e) {
-      this.#settle(ticket, decided, forget, false)
+      this.#settle(ticket, decided, false)
       throw e
     }
     if (!commit.ok) {
-      this.#settle(ticket, decided, forget, false)
+      this.#settle(ticket, decided, false)
       await this.#catchUp(commit.current)
       return commit
     }
     const last = commit.revision + decided.own.length + decided.extra.length - 1
     if (!this.#cache.reached(last)) await this.#cache.applied(last)
-    this.#settle(ticket, decided, forget, true)
+    this.#settle(ticket, decided, true)
     return commit
   }
 
   /** It is done, and the cache shows it, or it did not happen. */
-  #settle(ticket: Ticket, { extra }: DecidedTransaction, forget: readonly (() => void)[], isDone: boolean): void {
-    for (const forgetOne of forget) forgetOne()
+  #settle(ticket: Ticket, { own, extra }: DecidedTransaction, isDone: boolean): void {
+    const { pool } = this.#cache
+    for (const { value } of own) if (value) pool.recall(value)
+    for (const { value } of extra) if (value) pool.recall(value)
     if (!isDone) this.#lane.failed(ticket)
     else if (extra.length > 0) this.#lane.done(ticket)
     this.#content.settled(ticket)

@@ -17,28 +17,20 @@ import type { RegistryParts } from './parts.ts'
 import {
   admitNew,
   type CreateOutcome,
-  type HowToCreate,
+  commitNew,
+  type NewObject,
   type PreparedWrite,
   prepareWrite,
-  type Valid,
   validateForCreate,
 } from './prepare-create.ts'
 import type { WriteScope } from './registry.ts'
 
-/** The object that the client creates, and how. */
-interface FirstObject {
-  readonly scope: WriteScope
-  readonly valid: Valid
-  readonly how: HowToCreate
-}
-
 /** @throws StatusError of the object, or of one that is required */
 export async function createWithOthers(
   parts: RegistryParts,
-  first: FirstObject,
+  first: NewObject,
   others: readonly AlsoCreate[],
 ): Promise<CreateOutcome> {
-  const { scope, valid, how } = first
   const required: ObjectWrite[] = []
   let opens: string | undefined
   let tried: BestEffortCreate | undefined
@@ -47,14 +39,11 @@ export async function createWithOthers(
     if (isBestEffort(also)) tried = also
     else append(required, await prepareObjects(parts, first, also))
   }
-  if (tried !== undefined && !scope.dryRun) {
+  if (tried !== undefined && !first.scope.dryRun) {
     const outcome = await tryWith(parts, first, required, tried)
     if (outcome !== undefined) return outcome
   }
-  const write = await prepareWrite(scope, valid, how)
-  const all = required.length === 0 ? undefined : { writes: required, opens }
-  const outcome = await (scope.dryRun ? parts.commits.dryRun(write, all) : parts.commits.write(write, all))
-  return outcome.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
+  return commitNew(parts, first, required.length === 0 ? undefined : { writes: required, opens })
 }
 
 type BestEffortCreate = AlsoCreate & Required<Pick<AlsoCreate, 'bestEffort'>>
@@ -64,7 +53,7 @@ const isBestEffort = (also: AlsoCreate): also is BestEffortCreate => also.bestEf
 /** undefined = not with these: one was refused, or can't be judged yet. @throws what is no refusal */
 async function tryWith(
   parts: RegistryParts,
-  { scope, valid, how }: FirstObject,
+  { scope, valid, how }: NewObject,
   required: readonly ObjectWrite[],
   also: BestEffortCreate,
 ): Promise<CreateOutcome | undefined> {
@@ -83,7 +72,7 @@ async function tryWith(
 /** The first object as an update makes it. */
 async function prepareUpdated(
   parts: RegistryParts,
-  { scope, valid, how }: FirstObject,
+  { scope, valid, how }: NewObject,
   next: KubeObject,
 ): Promise<PreparedWrite> {
   const context = { subresource: '', now: how.now }
@@ -94,7 +83,7 @@ async function prepareUpdated(
 }
 
 /** One after the other: the first that is refused spares the rest the trouble. */
-async function prepareObjects(parts: RegistryParts, first: FirstObject, also: AlsoCreate): Promise<ObjectWrite[]> {
+async function prepareObjects(parts: RegistryParts, first: NewObject, also: AlsoCreate): Promise<ObjectWrite[]> {
   const how = { ...first.how, tracked: true, versioned: false }
   const { object } = first.valid.attributes
   const pendingScope = object && { object, mayWait: also.bestEffort !== undefined }

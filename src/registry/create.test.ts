@@ -185,11 +185,9 @@ test('mutating admission comes before validation, validating admission after it'
   }
   await using f = await startFixture({
     admission: [plugin],
-    deps: {
-      schemaValidationOf: () => (o) => {
-        order.push(`schema ${o.metadata.labels?.['seen']}`)
-        return []
-      },
+    validateSchema: (o) => {
+      order.push(`schema ${o.metadata.labels?.['seen']}`)
+      return []
     },
   })
   await f.registry.create(f.scope(configMaps, ''), configMap('a'))

@@ -14,14 +14,7 @@ import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { Entry } from '../storage/storage.ts'
 import { createWithOthers } from './create-also.ts'
 import type { RegistryParts } from './parts.ts'
-import {
-  admitNew,
-  type CreateOutcome,
-  type HowToCreate,
-  hasVersion,
-  prepareWrite,
-  validateForCreate,
-} from './prepare-create.ts'
+import { admitNew, commitNew, type HowToCreate, hasVersion, validateForCreate } from './prepare-create.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
 import { committedAs, storedAs } from './written-version.ts'
 
@@ -53,7 +46,10 @@ export async function createObject(
       metadata.name = generateName.slice(0, generatedBaseLength) + parts.ids.nameSuffix()
     }
     const name = metadata.name ?? ''
-    const outcome = await createNamed(parts, scope, next, how)
+    const valid = await validateForCreate(parts, scope, next, how)
+    const others = parts.chain.createAlso(valid.attributes)
+    const created = { scope, valid, how }
+    const outcome = await (others.length > 0 ? createWithOthers(parts, created, others) : commitNew(parts, created))
     if (outcome.done) {
       const { revision, value } = outcome
       return scope.dryRun ? storedAs(scope, name, 0, value) : committedAs(parts, scope, name, revision, value)
@@ -61,20 +57,6 @@ export async function createObject(
     if (generateName === '') throw nameTaken(scope, name, outcome.current)
     if (tries >= generatedNameTries) throw noUniqueName(scope, name)
   }
-}
-
-async function createNamed(
-  parts: RegistryParts,
-  scope: WriteScope,
-  object: Unvalidated,
-  how: HowToCreate,
-): Promise<CreateOutcome> {
-  const valid = await validateForCreate(parts, scope, object, how)
-  const others = parts.chain.createAlso(valid.attributes)
-  if (others.length > 0) return createWithOthers(parts, { scope, valid, how }, others)
-  const write = await prepareWrite(scope, valid, how)
-  const outcome = await (scope.dryRun ? parts.commits.dryRun(write) : parts.commits.write(write))
-  return outcome.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
 }
 
 function nameTaken(scope: WriteScope, name: string, current: Entry | undefined): StatusError {

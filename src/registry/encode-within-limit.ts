@@ -4,7 +4,7 @@
  * same holds for the number of their values.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/create.go (isTooLargeError) v0.36
  */
-import type { Eventual } from '../base/eventual.ts'
+import { andThen, type Eventual } from '../base/eventual.ts'
 import { requestHasTooManyValues, requestTooLarge } from '../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
 import { countValues, maxValues } from '../kube/value-count.ts'
@@ -19,21 +19,22 @@ interface EncodedObject<Bytes> {
 }
 
 /** `encode` may find that there is nothing to write. @throws StatusError 413 */
-export async function encodeWithinLimit<Bytes extends Uint8Array | undefined>(
+export function encodeWithinLimit<Bytes extends Uint8Array | undefined>(
   object: KubeObject,
   encode: (object: KubeObject) => Eventual<Bytes>,
   keepsOwners: boolean,
-): Promise<EncodedObject<Bytes>> {
-  const bytes = await encode(object)
-  if (bytes === undefined) return { object, bytes }
-  const isTooLarge = bytes.byteLength > maxValueBytes
-  if (!isTooLarge && bytes.byteLength <= countedFromBytes) return { object, bytes }
-  const { managedFields, ...metadata } = object.metadata
-  if (!isTooLarge && countValues(managedFields as JsonValue, maxValues) <= maxValues) return { object, bytes }
-  if (keepsOwners || managedFields === undefined) {
-    throw isTooLarge ? requestTooLarge(maxValueBytes) : requestHasTooManyValues(maxValues)
-  }
-  return encodeWithinLimit({ ...object, metadata }, encode, true)
+): Eventual<EncodedObject<Bytes>> {
+  return andThen(encode(object), (bytes) => {
+    if (bytes === undefined) return { object, bytes }
+    const isTooLarge = bytes.byteLength > maxValueBytes
+    if (!isTooLarge && bytes.byteLength <= countedFromBytes) return { object, bytes }
+    const { managedFields, ...metadata } = object.metadata
+    if (!isTooLarge && countValues(managedFields as JsonValue, maxValues) <= maxValues) return { object, bytes }
+    if (keepsOwners || managedFields === undefined) {
+      throw isTooLarge ? requestTooLarge(maxValueBytes) : requestHasTooManyValues(maxValues)
+    }
+    return encodeWithinLimit({ ...object, metadata }, encode, true)
+  })
 }
 
 /**
@@ -41,10 +42,8 @@ export async function encodeWithinLimit<Bytes extends Uint8Array | undefined>(
  * @throws StatusError 413
  */
 export function refuseGrowth(next: KubeObject, old: KubeObject): void {
-  const count = countContent(next, maxValues)
-  if (count > maxValues && countContent(next, Number.POSITIVE_INFINITY) > countContent(old, Number.POSITIVE_INFINITY)) {
-    throw requestHasTooManyValues(maxValues)
-  }
+  const count = countContent(next, Number.POSITIVE_INFINITY)
+  if (count > maxValues && count > countContent(old, count)) throw requestHasTooManyValues(maxValues)
 }
 
 /** Without managedFields: a client does not send most of them, and gives none of them back by sending less. */

@@ -43,8 +43,10 @@ interface Kinds {
   strategyOf(type: ResourceType): Strategy
 }
 
-const resetBy = (kinds: Kinds, type: ResourceType, subresource: string): FieldSet | undefined =>
-  resetFieldsOf(type, subresource, type.custom ? [] : kinds.strategyOf(type).keptMetadata?.[subresource])
+function resetBy(kinds: Kinds, type: ResourceType, subresource: string): FieldSet | undefined {
+  if (subresource === '' || type.custom) return resetFieldsOf(type, subresource)
+  return resetFieldsOf(type, subresource, kinds.strategyOf(type).keptMetadata?.[subresource])
+}
 
 /** The versions of a kind: of a custom one all that its definition has, of others those that are served. */
 class KindVersions implements Versions {

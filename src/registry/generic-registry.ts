@@ -15,10 +15,10 @@ import { createObject } from './create.ts'
 import { createMissing } from './create-missing.ts'
 import { deleteCollection, deleteObject } from './delete.ts'
 import { fromStorage, translate } from './errors.ts'
-import { kindRules } from './kind-rules.ts'
 import { listObjects } from './list.ts'
 import { parseVersion } from './list-options.ts'
 import type { RegistryDeps, RegistryParts } from './parts.ts'
+import { getProjected, listProjected, type SourceReads } from './projection.ts'
 import { waitForRevision } from './read-barrier.ts'
 import type {
   DeleteOptions,
@@ -47,19 +47,30 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     chain,
     commits,
     giveUpAfterMs: deps.giveUpAfterMs ?? defaultGiveUpAfterMs,
-    rulesOf: kindRules(deps),
+  }
+  const reads: SourceReads = {
+    get: (type, name, options) => getObject(parts, type, '', name, options),
+    list: (type, query) => listObjects(parts, type, query),
   }
   return {
     lister: new CacheLister(deps.cache, deps.types),
     get(type, namespace, name, options) {
       try {
-        const found = getObject(parts, type, namespace, name, options)
+        const projection = parts.projections?.get(type)
+        const found =
+          projection === undefined
+            ? getObject(parts, type, namespace, name, options)
+            : getProjected(type, projection, reads, { namespace, name, options })
         return isPending(found) ? translate(found) : found
       } catch (error) {
         throw fromStorage(error)
       }
     },
-    list: (type, query) => translate(listObjects(parts, type, query)),
+    list(type, query) {
+      const projection = parts.projections?.get(type)
+      if (projection !== undefined) return translate(listProjected(type, projection, reads, query))
+      return translate(listObjects(parts, type, query))
+    },
     watch: (type, query) => translate(watchObjects(parts, type, query)),
     async create(scope, object) {
       try {

@@ -1,10 +1,9 @@
 /** Answers of a strategy with their defaults filled in, and what the registry does for every kind. */
 
 import type { Eventual } from '../base/eventual.ts'
-import type { Resumable } from '../base/resumable.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import type { FieldError } from '../kube/field-error.ts'
-import { judgeMetadata, judgeMetadataUpdate } from '../kube/metadata.ts'
+import type { MetadataRules } from '../kube/metadata.ts'
 import { nameIsSubdomain } from '../kube/names.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { JsonValue, KubeObject, Unvalidated } from '../kube/types.ts'
@@ -22,6 +21,7 @@ export interface KindRules {
    * resources: their status is what was written.
    */
   readonly newStatus: JsonValue | undefined
+  readonly metadata: MetadataRules
   readonly validateSchema: SchemaValidation | undefined
 }
 
@@ -62,6 +62,11 @@ export function kindRules({
       dropsNewStatus,
       tracksGeneration: tracksGeneration(type, strategy),
       newStatus,
+      metadata: {
+        namespaced: type.namespaced,
+        validateName: strategy.validateName ?? nameIsSubdomain,
+        custom: type.custom || strategy.plainFinalizers === true,
+      },
       validateSchema: schemaValidationOf(type),
     }
   }
@@ -77,22 +82,3 @@ export const tracksGeneration = (type: ResourceType, strategy: Strategy): boolea
 
 /** True while something besides metadata.finalizers keeps an object that is being deleted. */
 export const isHeld = (strategy: Strategy, object: KubeObject): boolean => (strategy.heldBy?.(object).length ?? 0) > 0
-
-export const metadataErrors = (
-  type: ResourceType,
-  strategy: Strategy,
-  object: Pick<KubeObject, 'metadata'>,
-): Resumable<readonly FieldError[]> =>
-  judgeMetadata(object.metadata, {
-    namespaced: type.namespaced,
-    validateName: strategy.validateName ?? nameIsSubdomain,
-    custom: type.custom || strategy.plainFinalizers === true,
-  })
-
-export const metadataUpdateErrors = (
-  type: ResourceType,
-  strategy: Strategy,
-  next: Pick<KubeObject, 'metadata'>,
-  old: KubeObject,
-): Resumable<readonly FieldError[]> =>
-  judgeMetadataUpdate(next.metadata, old.metadata, { custom: type.custom || strategy.plainFinalizers === true })

@@ -6,6 +6,7 @@ import type { Strategy } from '../catalog/strategy.ts'
 import { Evaluator } from '../cel/evaluator.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { firstApplied, trackWrites } from './field-ownership.ts'
+import { kindRules } from './kind-rules.ts'
 import type { RegistryDeps } from './parts.ts'
 import { schemaValidations } from './schema-errors.ts'
 import { newObjectValidation, type ValidateNew } from './validate-new.ts'
@@ -19,7 +20,7 @@ export interface ObjectRulesOptions {
   strategyOf(type: ResourceType): Strategy
 }
 
-type OfRegistry = Pick<RegistryDeps, 'strategyOf' | 'applyDefaults' | 'schemaValidationOf' | 'trackUpdate'>
+type OfRegistry = Pick<RegistryDeps, 'strategyOf' | 'applyDefaults' | 'rulesOf' | 'trackUpdate'>
 
 export interface ObjectRules extends OfRegistry {
   readonly validateNew: ValidateNew
@@ -31,11 +32,14 @@ export interface ObjectRules extends OfRegistry {
 export function objectRules({ catalog, declared, clock, log, strategyOf }: ObjectRulesOptions): ObjectRules {
   const evaluator = new Evaluator({ clock })
   const applyDefaults = catalog.applyDefaults.bind(catalog)
-  const kinds = { strategyOf, applyDefaults, schemaValidationOf: schemaValidations(declared, evaluator) }
+  const schemaValidationOf = schemaValidations(declared, evaluator)
+  const rulesOf = kindRules({ strategyOf, applyDefaults, schemaValidationOf })
   return {
-    ...kinds,
+    strategyOf,
+    applyDefaults,
+    rulesOf,
     evaluator,
-    validateNew: newObjectValidation(kinds, clock),
+    validateNew: newObjectValidation({ applyDefaults, rulesOf }, clock),
     applyNew: firstApplied(clock, applyDefaults),
     trackUpdate: trackWrites({ types: catalog.types, strategyOf }, log),
   }

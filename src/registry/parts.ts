@@ -12,7 +12,8 @@ import type { SessionLimits } from '../watch/watch-session.ts'
 import type { AdmissionChain } from './admission-chain.ts'
 import type { Commits } from './commits.ts'
 import type { FoldedCommits } from './folded-commits.ts'
-import type { KindRules, SchemaValidation } from './kind-rules.ts'
+import type { KindRules } from './kind-rules.ts'
+import type { Projections } from './registry.ts'
 import type { WatchPermits } from './watch-permits.ts'
 
 export interface TrackedWrite {
@@ -40,8 +41,7 @@ export interface RegistryDeps {
   strategyOf(type: ResourceType): Strategy
   /** Defaults of the schema and of the kind, idempotent. Needed here only after admission changed an object. */
   applyDefaults(type: ResourceType, object: KubeObject | Unvalidated): Unvalidated
-  /** Undefined where the schema says types and nothing else: decoding has checked those. */
-  schemaValidationOf(type: ResourceType): SchemaValidation | undefined
+  rulesOf(type: ResourceType): KindRules
   /** Answers `next` with its managedFields as they must be stored; later, where another version must be asked for. */
   trackUpdate(write: TrackedWrite): KubeObject | Promise<KubeObject>
   /** In the order of `admission/admission-order.ts`. */
@@ -53,6 +53,8 @@ export interface RegistryDeps {
    * each list of the most recent; '' = of all objects.
    */
   readonly beforeRead?: ReadonlyMap<ResourceType, (name: string) => Promise<void>>
+  /** Types whose objects are made, when they are read, from those of another type. */
+  readonly projections?: Projections
   /** Where other processes write to the store as well. */
   readonly folded?: FoldedCommits | undefined
   /** How long a write may try again after lost races. Default 10 s, as upstream. */
@@ -66,5 +68,4 @@ export interface RegistryParts extends RegistryDeps {
   readonly chain: AdmissionChain
   readonly commits: Commits
   readonly giveUpAfterMs: number
-  rulesOf(type: ResourceType): KindRules
 }

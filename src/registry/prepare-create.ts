@@ -3,22 +3,27 @@
  * creates (`create.ts`) and what admission adds to it (`create-also.ts`) comes this way.
  */
 import type { Attributes } from '../admission/admission.ts'
+import { isPending } from '../base/eventual.ts'
 import { runAtOnce, runInSlices } from '../base/resumable.ts'
 import { cloneJson } from '../kube/clone-json.ts'
-import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
+import type { FieldError } from '../kube/field-error.ts'
+import { finalizerWarnings, judgeMetadata, keepDistinctOwners } from '../kube/metadata.ts'
 import { objectKey } from '../kube/object-key.ts'
 import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { Entry, Revision } from '../storage/storage.ts'
+import type { OtherWrites } from './commits.ts'
 import { encodeWithinLimit } from './encode-within-limit.ts'
 import { keepManagers } from './keep-managers.ts'
-import { type KindRules, metadataErrors } from './kind-rules.ts'
+import type { KindRules } from './kind-rules.ts'
 import type { ObjectWrite } from './object-write.ts'
 import type { RegistryParts } from './parts.ts'
 import type { WriteScope } from './registry.ts'
 import { attributesOf } from './scope-attributes.ts'
 import { encodeForStorage } from './served-version.ts'
+
+const none: readonly FieldError[] = []
 
 export interface HowToCreate {
   /** RFC 3339, seconds. */
@@ -35,6 +40,13 @@ export interface HowToCreate {
 export interface Valid {
   readonly attributes: Attributes
   readonly object: KubeObject
+}
+
+/** What a client creates, and how. */
+export interface NewObject {
+  readonly scope: WriteScope
+  readonly valid: Valid
+  readonly how: HowToCreate
 }
 
 /** Nothing is missing but the decision. */
@@ -60,12 +72,14 @@ export async function admitNew(
   const given = ownCopy(scope, object)
   if (parts.rulesOf(type).dropsNewStatus) delete given['status']
   const next = assumeValid(given)
-  const tracked = how.tracked
-    ? given
-    : unvalidated(await parts.trackUpdate({ type, live: undefined, next, manager, subresource, now, slice }))
+  const owned = how.tracked
+    ? next
+    : parts.trackUpdate({ type, live: undefined, next, manager, subresource, now, slice })
+  const tracked = unvalidated(isPending(owned) ? await owned : owned)
   if (slice !== undefined) await slice.pause()
   const attributes = attributesOf(scope, 'CREATE', tracked.metadata.name ?? '', tracked, undefined)
-  const mutated = await parts.chain.mutate(attributes)
+  const answer = parts.chain.mutate(attributes)
+  const mutated = isPending(answer) ? await answer : answer
   if (slice !== undefined) await slice.pause()
   const admitted =
     mutated === undefined || mutated === tracked ? tracked : await settleMutated(parts, scope, mutated, tracked)
@@ -95,22 +109,23 @@ export async function validateForCreate(
   const name = next.metadata.name ?? ''
   const candidate = assumeValid(next)
   if (slice !== undefined) await slice.pause()
-  const metadataVerdict = metadataErrors(type, strategy, next)
+  const metadataVerdict = judgeMetadata(next.metadata, rules.metadata)
   const wrong = slice === undefined ? runAtOnce(metadataVerdict) : await runInSlices(metadataVerdict, slice)
   if (slice !== undefined) await slice.pause()
-  const malformed = (await rules.validateSchema?.(candidate, scope.user.username)) ?? []
+  const malformed = rules.validateSchema ? await rules.validateSchema(candidate, scope.user.username) : none
   if (slice !== undefined) await slice.pause()
-  const verdict = strategy.validate?.(candidate, undefined, context) ?? []
+  const verdict = strategy.validate?.(candidate, undefined, context) ?? none
   const refused = slice === undefined ? runAtOnce(verdict) : await runInSlices(verdict, slice)
   if (wrong.length + malformed.length + refused.length > 0) {
     throw invalid(type, name, [...wrong, ...malformed, ...refused])
   }
-  for (const text of strategy.warnings?.(candidate) ?? []) scope.warn(text)
+  if (strategy.warnings) for (const text of strategy.warnings(candidate)) scope.warn(text)
   if (type.custom) for (const text of finalizerWarnings(next.metadata)) scope.warn(text)
 
   const attributes = attributesOf(scope, 'CREATE', name, candidate, undefined)
   if (slice !== undefined) await slice.pause()
-  await parts.chain.validate(attributes)
+  const asked = parts.chain.validate(attributes)
+  if (isPending(asked)) await asked
   if (how.versioned) refuseVersion(scope)
   return { attributes, object: candidate }
 }
@@ -138,6 +153,18 @@ export async function prepareWrite(
     expect: 'absent',
     deadlineMs: how.deadlineMs,
   }
+}
+
+/** Decides and commits it, with `others` in its transaction. @throws StatusError */
+export async function commitNew(
+  { commits }: Pick<RegistryParts, 'commits'>,
+  { scope, valid, how }: NewObject,
+  others?: OtherWrites,
+): Promise<CreateOutcome> {
+  const write = await prepareWrite(scope, valid, how)
+  const outcome = await (scope.dryRun ? commits.dryRun(write, others) : commits.write(write, others))
+  if (!outcome.done) return outcome
+  return { done: true, revision: outcome.revision, value: outcome.value ?? write.value }
 }
 
 /** A copy without what a client may not set; the namespace is that of the request. */

@@ -38,9 +38,9 @@ export interface WriteScope {
   readonly fieldManager: string
   /** Of the request, from its query or body; admission is told their kind by the operation. */
   readonly options: Readonly<Record<string, unknown>>
-  warn(text: string): void
+  readonly warn: (text: string) => void
   /** For the audit log; absent where there is none. The first value of a key stays. */
-  annotate?(key: string, value: string): void
+  readonly annotate?: (key: string, value: string) => void
   /** On the wall clock: when the client waits no more. Absent = as long as it takes. */
   readonly deadlineMs?: number
   readonly caller: Caller
@@ -173,6 +173,22 @@ export interface Registry {
    */
   writeRecords(decide: (view: DecisionView) => Decision | undefined): Promise<void>
 }
+
+/** How objects of one type are shown as another type, which keeps nothing: see `projection.ts`. */
+export interface Projection {
+  /** Whose objects are shown. Its labels, names and pages are those of the list. */
+  readonly source: ResourceType
+  /** How the namespace sees them; undefined = it sees none. Asked anew for each request. */
+  viewOf(namespace: string): ProjectionView | undefined
+}
+
+export interface ProjectionView {
+  sees(source: KubeObject): boolean
+  /** Of one that it sees, without what says its kind. It shares nothing with the source that it changes. */
+  show(source: KubeObject): KubeObject
+}
+
+export type Projections = ReadonlyMap<ResourceType, Projection>
 
 /**
  * Synchronous reads of the watch cache for admission, authorization and indices. Everything acknowledged by this

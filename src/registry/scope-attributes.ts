@@ -15,6 +15,8 @@ const optionsKinds: Readonly<Record<Operation, string>> = {
   CONNECT: 'CreateOptions',
 }
 
+const annotateNothing = (): void => {}
+
 const isNamespaces = (type: ResourceType): boolean => type.group === '' && type.resource === 'namespaces'
 
 export function attributesOf<O extends KubeObject | Unvalidated>(
@@ -36,8 +38,8 @@ export function attributesOf<O extends KubeObject | Unvalidated>(
     dryRun: scope.dryRun,
     options: { ...scope.options, kind: optionsKinds[operation], apiVersion: 'meta.k8s.io/v1' },
     ...(scope.ofCollection === true ? { ofCollection: true } : {}),
-    warn: (text) => scope.warn(text),
-    annotate: (key, value) => scope.annotate?.(key, value),
+    warn: scope.warn,
+    annotate: scope.annotate ?? annotateNothing,
     caller: scope.caller,
     slice: scope.slice,
     deadlineMs: scope.deadlineMs,

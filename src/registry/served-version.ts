@@ -12,7 +12,7 @@ import type { KubeObject } from '../kube/types.ts'
 import { type ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
 import type { StoredObject } from './registry.ts'
 
-/** How a request waits for a webhook: without its places. Absent where no client is behind it. */
+/** How a request waits for a webhook: without its seats. Absent where no client is behind it. */
 export interface Waits {
   readonly outside?: (<T>(wait: Promise<T>) => Promise<T>) | undefined
 }

@@ -14,7 +14,7 @@ import { runInSlices } from '../base/resumable.ts'
 import type { Strategy, StrategyContext } from '../catalog/strategy.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
-import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
+import { finalizerWarnings, judgeMetadataUpdate, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { conflict, invalid, objectModified, type StatusError } from '../kube/status-error.ts'
 import { formatTime } from '../kube/time.ts'
@@ -25,7 +25,7 @@ import { checkIdentity } from './check-identity.ts'
 import { encodeUnlessSame } from './encode-unless-same.ts'
 import { encodeWithinLimit, refuseGrowth } from './encode-within-limit.ts'
 import { keepManagers } from './keep-managers.ts'
-import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
+import { hasStatus, isHeld, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
 import { attributesOf, keyOf, sliceFor } from './scope-attributes.ts'
@@ -152,10 +152,10 @@ async function requireValid(
   context: StrategyContext,
 ): Promise<void> {
   const { type, name, slice } = scope
-  const { strategy, validateSchema } = parts.rulesOf(type)
+  const { strategy, metadata, validateSchema } = parts.rulesOf(type)
   if (slice) refuseGrowth(next, old)
   await slice?.pause()
-  const errors = [...(await runInSlices(metadataUpdateErrors(type, strategy, next, old), slice))]
+  const errors = [...(await runInSlices(judgeMetadataUpdate(next.metadata, old.metadata, metadata), slice))]
   await slice?.pause()
   append(errors, (await validateSchema?.(next, scope.user.username, { ...scope, old })) ?? [])
   await slice?.pause()

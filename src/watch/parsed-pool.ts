@@ -3,7 +3,7 @@
  * several times the room of their bytes; keeping them all would multiply the memory of a large installation, keeping
  * none would parse the hot ones again and again.
  *
- * What this process is storing need not be parsed at all: it is announced, and whoever sees the bytes is given the
+ * What this process is storing need not be parsed at all: it is announced, and a reader of the bytes is given the
  * object.
  */
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -37,10 +37,13 @@ export class ParsedPool {
     return this.#sizeBytes
   }
 
-  /** `bytes` are those of `object`, which nobody changes any more. Until the answer is called. */
-  announce(bytes: Uint8Array, type: ResourceType, object: KubeObject): () => void {
+  /** `bytes` are those of `object`, which is not changed any more. Until `recall`. */
+  announce(bytes: Uint8Array, type: ResourceType, object: KubeObject): void {
     this.#announced.set(bytes, { type, object })
-    return () => this.#announced.delete(bytes)
+  }
+
+  recall(bytes: Uint8Array): void {
+    this.#announced.delete(bytes)
   }
 
   announced(bytes: Uint8Array, type: ResourceType): KubeObject | undefined {

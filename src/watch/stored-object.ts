@@ -33,7 +33,7 @@ export interface StoredObject {
   readonly storedSizeBytes: number
   /** Copies `bytes` from `from` on; answers how many that were. */
   copyTo(target: Uint8Array, at: number, from: number): number
-  /** As `object`, but not remembered: for those who look at many objects once. */
+  /** As `object`, but not remembered: for readers that look at many objects once. */
   parsedOnce(): KubeObject
 }
 
@@ -197,7 +197,7 @@ export class TypedVersion implements StoredObject {
     this.#isGiven = object !== undefined
   }
 
-  /** True = somebody else must convert it before a client may see it. */
+  /** True = a webhook must convert it before a client may see it. */
   get isRaw(): boolean {
     return this.type.conversion?.remote !== undefined && !this.#isGiven
   }

@@ -1,5 +1,5 @@
 /**
- * All current objects of one storage name, by key and in key order, with their recent changes and whoever follows them.
+ * All current objects of one storage name, by key and in key order, with their recent changes and their followers.
  * Changes are applied synchronously, in revision order, by `WatchCache` alone.
  */
 import { bytesLess } from '../base/key-order.ts'
@@ -15,6 +15,7 @@ import { LabelIndexes, type Labelled, stepObjects } from './label-index.ts'
 import { MissingValues } from './missing-values.ts'
 import type { ContentIndex } from './namespace-content.ts'
 import type { ParsedPool } from './parsed-pool.ts'
+import { SharedSnapshots, type TakenNote } from './shared-snapshots.ts'
 import { ObjectVersion, type VersionHome } from './stored-object.ts'
 import { type Noted, VersionSnapshot, type Versions } from './version-snapshot.ts'
 import type { WatchScope } from './watch-scope.ts'
@@ -95,6 +96,8 @@ export class TypeCache implements VersionHome {
   readonly #missing: MissingValues
   /** Present versions of which something is parsed. */
   readonly #parsed = new Map<Slot, ObjectVersion>()
+  /** Made for the first long one. */
+  #snapshots: SharedSnapshots | undefined
   readonly #listeners = new Set<ChangeListener>()
   /** Of what is damaged now: the version before. undefined = followers have heard of none. */
   readonly #lastSound = new Map<string, ObjectVersion | undefined>()
@@ -132,8 +135,7 @@ export class TypeCache implements VersionHome {
     return this.#records.size
   }
 
-  /** What it takes outside the heap. */
-  /** Of the indices of labels. */
+  /** Of the indices of labels, outside the heap. */
   get labelIndexBytes(): number {
     return this.#labels?.sizeBytes ?? 0
   }
@@ -178,20 +180,29 @@ export class TypeCache implements VersionHome {
     span: KeySpan,
     limit: number = Number.POSITIVE_INFINITY,
   ): { readonly values: Versions; readonly more: boolean } {
-    const { slots, more } = this.#records.slots(span.start, span.end, limit)
-    const revisions = new Float64Array(slots.length)
-    for (let i = 0; i < slots.length; i++) revisions[i] = this.#records.revisionOf(slots[i] as Slot)
-    const { epoch } = this.#records
+    const note = this.#snapshots?.find(span, limit) ?? this.#note(span, limit)
+    const { noted, more } = note
     const make = (slot: Slot, revision: Revision): ObjectVersion => {
       const parsed = this.#parsed.get(slot)
       return parsed?.revision === revision
         ? parsed
-        : new ObjectVersion(this.#records.viewAt(slot, revision, epoch), this)
+        : new ObjectVersion(this.#records.viewAt(slot, revision, note.epoch), this)
     }
-    const comesTo = (noted: Noted, from: number, to: number): void => this.#missing.fetchSome(noted, from, to)
-    const values = new VersionSnapshot({ slots, revisions }, { make, comesTo })
+    const comesTo = (of: Noted, from: number, to: number): void => this.#missing.fetchSome(of, from, to)
+    const values = new VersionSnapshot(noted, { make, comesTo })
     // Few are made at once: nothing is gained by noting which they were.
-    return { values: slots.length > fewVersions ? values : [...values], more }
+    return { values: noted.slots.length > fewVersions ? values : [...values], more }
+  }
+
+  #note(span: KeySpan, limit: number): TakenNote {
+    const { slots, more } = this.#records.slots(span.start, span.end, limit)
+    const revisions = new Float64Array(slots.length)
+    for (let i = 0; i < slots.length; i++) revisions[i] = this.#records.revisionOf(slots[i] as Slot)
+    const note = { noted: { slots, revisions }, more, epoch: this.#records.epoch }
+    if (slots.length <= fewVersions) return note
+    this.#snapshots ??= new SharedSnapshots()
+    this.#snapshots.share(span, limit, note)
+    return note
   }
 
   /**
@@ -288,6 +299,7 @@ export class TypeCache implements VersionHome {
     const old =
       slot === 0 ? undefined : (this.#parsed.get(slot) ?? new ObjectVersion(this.#records.heldView(slot), this))
     if (old === undefined ? bytes === undefined : old.revision >= revision) return
+    this.#snapshots?.changed(key)
     const saved = old?.detach()
     this.#parsed.delete(slot)
     const next = bytes && ObjectVersion.of(key, revision, bytes, this)

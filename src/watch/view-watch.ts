@@ -1,9 +1,9 @@
 /**
- * Watches of those who may see a part of a cluster-scoped type, as their rights come and go. An object that comes into
+ * Watches of clients that see a part of a cluster-scoped type, as their rights come and go. An object that comes into
  * view is ADDED, one that goes out of view DELETED: what the watcher holds is at each revision what a list would show.
  *
  * Such an event has the resourceVersion that the object has, which is older than the change of rights: a client must
- * be able to use it for an update. So a bookmark of the change of rights follows, for those who asked for bookmarks,
+ * be able to use it for an update. So a bookmark of the change of rights follows, for watches that asked for bookmarks,
  * and they resume behind it. Who did not, and resumes from the older one, is told everything since then again: each
  * object's story in order, so it ends where the present is.
  *
@@ -107,7 +107,7 @@ function open(
   return session
 }
 
-/** What the watcher missed; undefined = nobody knows any more. Read at once, for tomorrow's rights must not decide. */
+/** What the watcher missed; undefined = it is not known any more. Read at once: later rights must not decide. */
 function replay(objects: TypeCache, request: ViewRequest, after: Revision): readonly WatchEvent[] | undefined {
   const { type, scope, view, matches, bookmarks } = request
   const past = objects.history.since <= after ? view.past(after) : undefined

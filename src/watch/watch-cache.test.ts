@@ -290,12 +290,60 @@ test('what is announced while it is stored is not parsed by those who see it as 
     if (commit.ok) await cache.applied(commit.revision)
   }
   const bytes = value('a')
-  const end = cache.announce(bytes, configMaps, { metadata: { name: 'a' }, spec })
+  cache.pool.announce(bytes, configMaps, { metadata: { name: 'a' }, spec })
   await store(bytes, 'a')
   expect(specs.splice(0)).toEqual([undefined, spec])
   const seen = cache.type('configmaps').find('ns', 'a')?.as(configMaps).object
   expect(seen?.metadata).toEqual({ name: 'a', resourceVersion: String(cache.type('configmaps').lastChange) })
-  end()
+  cache.pool.recall(bytes)
   await store(bytes, 'b')
   expect(specs).toEqual([undefined, undefined])
+})
+
+test('a client that begins many watches is sent a few beginnings at a time, others do not wait', async () => {
+  const storage = new MemoryStorage()
+  for (let i = 0; i < 3; i++) await put(storage, `/registry/configmaps/team/m${i}`)
+  await using cache = await start(storage)
+  const request = {
+    type: configMaps,
+    scope: { namespace: 'team', name: '' },
+    bookmarks: false,
+    limits: defaultSessionLimits,
+    turns: new Turns(),
+  }
+  let begun = 0
+  const stops: AbortController[] = []
+  const open = (flow: string): { readonly events: AsyncIterator<unknown>; readonly first: Promise<unknown> } => {
+    const stop = new AbortController()
+    stops.push(stop)
+    const session = watchState(cache, { ...request, flow, signal: stop.signal }, false)
+    const events = session[Symbol.asyncIterator]()
+    const first = events.next().then((batch) => {
+      if (batch.done !== true) begun++
+      return batch
+    })
+    return { events, first }
+  }
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+  const mine = Array.from({ length: 100 }, () => open('mine'))
+  await settled()
+  const atOnce = begun
+  expect(atOnce).toBeGreaterThan(0)
+  expect(atOnce).toBeLessThan(100)
+  await open('other').first
+  expect(begun).toBe(atOnce + 1)
+
+  // The first has read its beginning; the second is given up, and so is one that waits.
+  void mine[0]?.events.next()
+  stops[1]?.abort()
+  stops[99]?.abort()
+  await settled()
+  expect(begun).toBe(atOnce + 3)
+  await expect(mine[99]?.first).resolves.toMatchObject({ done: true })
+
+  await put(storage, '/registry/configmaps/team/m9')
+  for (let i = 2; i < 98; i++) void mine[i]?.events.next()
+  for (let i = 0; i < 5; i++) await settled()
+  await Promise.all(mine.map(({ first }) => first))
 })

@@ -2,7 +2,7 @@
  * The present state of the store, in memory: one storage watch over all objects, spread over one cache per type.
  *
  * Everything that is read here was durable before. A change is applied synchronously (cache, window, listeners, watch
- * sessions) in revision order; then whoever waits for that revision goes on. It knows keys and bytes, not kinds.
+ * sessions) in revision order; then writers that wait for that revision go on. It knows keys and bytes, not kinds.
  *
  * When the storage watch breaks it is resumed where it stopped. When the history in between is gone, everything is
  * read again: listeners are told the differences, watch sessions are ended with `compacted` and start anew.
@@ -11,8 +11,6 @@ import { Backoff } from '../base/backoff.ts'
 import { type Clock, sleep, type Timer } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
-import type { ResourceType } from '../kube/resource-type.ts'
-import type { KubeObject } from '../kube/types.ts'
 import { ByteSlabs } from '../slabs/byte-slabs.ts'
 import {
   type Change,
@@ -24,6 +22,7 @@ import {
   type Storage,
   StorageError,
 } from '../storage/storage.ts'
+import { Beginnings } from './beginnings.ts'
 import { type CacheMemory, cacheMemory } from './cache-memory.ts'
 import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-window.ts'
 import { DamagedObjects } from './damaged-objects.ts'
@@ -69,9 +68,11 @@ export class WatchCache implements AsyncDisposable {
   readonly storage: Storage
   readonly damaged: DamagedObjects = new DamagedObjects()
   readonly #clock: Clock
+  readonly #beginnings = new Beginnings()
   readonly #log: Log
   readonly #window: ChangeWindow
-  readonly #pool: ParsedPool
+  /** What this process is about to store, and has the object of, is announced here. */
+  readonly pool: ParsedPool
   readonly #indexedFrom: number
   readonly #slabs = new ByteSlabs()
   readonly #content = new ContentIndex(this.#slabs)
@@ -98,7 +99,7 @@ export class WatchCache implements AsyncDisposable {
     this.#log = options.log
     this.#window = new ChangeWindow(options.window ?? defaultWindowLimits, options.clock)
     this.#indexedFrom = options.indexedFrom ?? defaultIndexedFrom
-    this.#pool = new ParsedPool(options.parsedBytes ?? defaultParsedBytes)
+    this.pool = new ParsedPool(options.parsedBytes ?? defaultParsedBytes)
   }
 
   /** Resolves when everything stored is in memory. */
@@ -137,29 +138,23 @@ export class WatchCache implements AsyncDisposable {
   applied(revision: Revision, signal?: AbortSignal): Promise<void> {
     if (revision <= this.#revision) return Promise.resolve()
     if (this.#stop.signal.aborted) return Promise.reject(closed())
-    return new Promise((resolve, reject) => {
-      const abort = (): void => {
+    if (signal !== undefined) return this.#appliedUnlessAborted(revision, signal)
+    return new Promise((resolve, reject) => this.#waiters.push({ revision, resolve, reject }))
+  }
+
+  #appliedUnlessAborted(revision: Revision, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason)
+    let abort: () => void
+    const applied = new Promise<void>((resolve, reject) => {
+      const waiter: Waiter = { revision, resolve, reject }
+      abort = () => {
         this.#waiters = this.#waiters.filter((w) => w !== waiter)
-        reject(signal?.reason)
-      }
-      const waiter: Waiter = {
-        revision,
-        resolve: () => {
-          signal?.removeEventListener('abort', abort)
-          resolve()
-        },
-        reject: (error) => {
-          signal?.removeEventListener('abort', abort)
-          reject(error)
-        },
-      }
-      if (signal?.aborted) {
         reject(signal.reason)
-        return
       }
-      signal?.addEventListener('abort', abort, { once: true })
+      signal.addEventListener('abort', abort, { once: true })
       this.#waiters.push(waiter)
     })
+    return applied.finally(() => signal.removeEventListener('abort', abort))
   }
 
   /**
@@ -185,13 +180,8 @@ export class WatchCache implements AsyncDisposable {
     return this.#nextRefresh
   }
 
-  /** This process is about to store `bytes`, and has the object they were made of: see `ParsedPool.announce`. */
-  announce(bytes: Uint8Array, type: ResourceType, object: KubeObject): () => void {
-    return this.#pool.announce(bytes, type, object)
-  }
-
   memory(): CacheMemory {
-    return cacheMemory(this.#types.values(), this.#slabs, this.#content.indexBytes, this.#pool.sizeBytes)
+    return cacheMemory(this.#types.values(), this.#slabs, this.#content.indexBytes, this.pool.sizeBytes)
   }
 
   /** Never undefined: a storage name without objects has an empty cache. */
@@ -201,7 +191,7 @@ export class WatchCache implements AsyncDisposable {
     const made = new TypeCache(storageName, this.#loadedAt, {
       window: this.#window,
       content: this.#content,
-      pool: this.#pool,
+      pool: this.pool,
       damaged: this.damaged,
       slabs: this.#slabs,
       fetch: (name, key, revision) => this.#opened.valueAt(objectsPrefixOf(name) + key, revision),
@@ -238,20 +228,18 @@ export class WatchCache implements AsyncDisposable {
    */
   open(options: Omit<SessionOptions, 'onQueued' | 'onClose'> & { readonly onClose?: () => void }): WatchSession {
     const { watchers } = this.type(options.type.storageName)
-    const { onClose } = options
     const session: WatchSession = new WatchSession({
       ...options,
+      ...(options.flow === undefined ? {} : { place: this.#beginnings.place(options.flow) }),
       onQueued: (s) => this.#queued.push(s),
       onClose: (s) => {
         watchers.remove(s)
         this.#bookmarked.delete(s)
-        onClose?.()
+        options.onClose?.()
       },
     })
-    if (session.closed || this.#stop.signal.aborted) {
-      session.close()
-      return session
-    }
+    if (this.#stop.signal.aborted) session.close()
+    if (session.closed) return session
     watchers.add(session)
     if (session.bookmarks) {
       this.#bookmarked.add(session)
@@ -264,7 +252,8 @@ export class WatchCache implements AsyncDisposable {
     this.#stop.abort()
     this.#bookmarkTimer?.cancel()
     await this.#running
-    for (const waiter of this.#takeWaiters(() => true)) waiter.reject(closed())
+    for (const waiter of this.#waiters) waiter.reject(closed())
+    this.#waiters = []
     for (const cache of this.#types.values()) for (const session of [...cache.watchers.all()]) session.close()
   }
 
@@ -304,16 +293,19 @@ export class WatchCache implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const backoff = new Backoff<string>(10, 5000)
+    let isLost = false
     while (!this.#stop.signal.aborted) {
       try {
         for await (const batch of this.storage.watch(span, this.#revision, this.#stop.signal)) {
           this.#apply(batch)
-          backoff.forget('watch')
+          if (isLost) backoff.forget('watch')
+          isLost = false
         }
         if (this.#stop.signal.aborted) return
         throw new StorageError('unavailable', 'the storage watch ended')
       } catch (e) {
         if (this.#stop.signal.aborted) return
+        isLost = true
         await this.#recover(e, backoff)
       }
     }
@@ -360,13 +352,12 @@ export class WatchCache implements AsyncDisposable {
       for (const session of queued) session.flush()
     }
     if (this.#waiters.length === 0) return
-    for (const waiter of this.#takeWaiters((w) => w.revision <= this.#revision)) waiter.resolve()
-  }
-
-  #takeWaiters(done: (waiter: Waiter) => boolean): readonly Waiter[] {
-    const taken = this.#waiters.filter(done)
-    if (taken.length > 0) this.#waiters = this.#waiters.filter((w) => !done(w))
-    return taken
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const waiter of waiters) {
+      if (waiter.revision <= this.#revision) waiter.resolve()
+      else this.#waiters.push(waiter)
+    }
   }
 
   async #reload(): Promise<void> {

@@ -14,7 +14,7 @@ export class ObjectEvent {
   readonly before?: ObjectVersion
   #memo: Map<string, unknown> | undefined
 
-  /** @param before kept only for types that somebody else converts: whoever does looks at selectors afterwards */
+  /** @param before kept only for types that a webhook converts: selectors are looked at after that */
   constructor(type: 'ADDED' | 'MODIFIED' | 'DELETED', stored: StoredObject, before?: ObjectVersion) {
     this.type = type
     this.stored = stored

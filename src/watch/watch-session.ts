@@ -12,6 +12,7 @@ import { type Stream, StreamOverflow } from '../base/stream.ts'
 import type { Slice, Turns } from '../base/turns.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { Revision } from '../storage/storage.ts'
+import type { BeginningPlace } from './beginnings.ts'
 import type { Matches, SharedEvents } from './shared-events.ts'
 import type { ObjectEvent, WatchEvent } from './watch-event.ts'
 import type { WatchScope } from './watch-scope.ts'
@@ -34,6 +35,8 @@ export interface SessionOptions {
   readonly after: Revision
   /** In pieces, some of them empty: each is found when it is asked for. */
   readonly backlog?: Iterator<readonly WatchEvent[]> | undefined
+  /** Where watches of a flow take turns to be sent their backlogs. */
+  readonly place?: BeginningPlace
   /** A backlog is found in slices. */
   readonly turns: Turns
   readonly limits: SessionLimits
@@ -59,10 +62,14 @@ export class WatchSession implements Stream<Batch> {
   readonly #signal: AbortSignal
   readonly #onQueued: (session: WatchSession) => void
   readonly #onClose: (session: WatchSession) => void
-  readonly #abort = (): void => this.close()
+  readonly #abort = (): void => {
+    this.#endBacklog()
+    this.close()
+  }
   readonly #after: Revision
   readonly #turns: Turns
   #backlog: Iterator<Batch> | undefined
+  readonly #place: BeginningPlace | undefined
   #slice: Slice | undefined
   #queue: WatchEvent[] = []
   #queuedBytes = 0
@@ -81,6 +88,7 @@ export class WatchSession implements Stream<Batch> {
     this.#matches = options.matches
     this.#after = options.after
     this.#backlog = options.backlog
+    this.#place = options.place
     this.#turns = options.turns
     this.#limits = options.limits
     this.#signal = options.signal
@@ -149,6 +157,8 @@ export class WatchSession implements Stream<Batch> {
     this.flush()
     this.#closed = true
     this.#error = error
+    // What waits for its place may be what is asked to stop.
+    this.#place?.end()
     this.#signal.removeEventListener('abort', this.#abort)
     const waiting = this.#waiting
     this.#waiting = undefined
@@ -195,7 +205,12 @@ export class WatchSession implements Stream<Batch> {
     this.#queue = []
     this.#queuedBytes = 0
     this.#forgetTaken()
+    this.#endBacklog()
+  }
+
+  #endBacklog(): void {
     this.#backlog = undefined
+    this.#place?.end()
   }
 
   #forgetTaken(): void {
@@ -211,6 +226,7 @@ export class WatchSession implements Stream<Batch> {
 
   /** The next piece of the backlog with something in it. */
   async #piece(): Promise<IteratorResult<Batch>> {
+    await this.#place?.take()
     this.#slice ??= this.#turns.slice()
     // Whatever ends the session while this waits takes the backlog away.
     while (this.#backlog) {
@@ -220,7 +236,7 @@ export class WatchSession implements Stream<Batch> {
         continue
       }
       const piece = this.#backlog.next()
-      if (piece.done) this.#backlog = undefined
+      if (piece.done) this.#endBacklog()
       else if (piece.value.length > 0) return { value: piece.value, done: false }
     }
     return this.#next()

@@ -32,7 +32,8 @@ const priorities: Readonly<Record<string, number>> = {
 const customPriority = 1000
 
 /** Higher comes first. */
-export const groupPriority = (group: string): number => priorities[group] ?? customPriority
+export const groupPriority = (group: string): number =>
+  (Object.hasOwn(priorities, group) ? priorities[group] : undefined) ?? customPriority
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 

@@ -13,8 +13,9 @@ import type { JsonObject, JsonValue } from '../types.ts'
 
 export type PathElement = string
 
-/** Bounded: field names are few, map keys are not. */
+/** Bounded: field names are few and short, map keys are not. */
 const maxCachedElements = 4096
+const longestCachedName = 256
 const fieldElements = new Map<string, PathElement>()
 
 /**
@@ -24,7 +25,7 @@ export function fieldElement(name: string): PathElement {
   const known = fieldElements.get(name)
   if (known !== undefined) return known
   const element = `f:${name}`
-  if (fieldElements.size < maxCachedElements) fieldElements.set(name, element)
+  if (fieldElements.size < maxCachedElements && name.length <= longestCachedName) fieldElements.set(name, element)
   return element
 }
 

@@ -3,14 +3,14 @@
  * each character may cost a step for each instruction of the pattern, so one validation has a budget of steps.
  */
 import type { RE2JS } from 're2js'
-import { BoundedCache } from '../../base/bounded-cache.ts'
 import { loadLater } from '../../base/load-later.ts'
+import { SizedCache } from '../../base/sized-cache.ts'
 import type { CompiledPattern } from './validate.ts'
 
 /** Some 0.3 s at worst. An object of 1 MiB against a pattern of 20 instructions needs as many. */
 const stepsPerValidation = 20_000_000
-const compiledLimit = 2_000
-const compiled = new BoundedCache<string, RE2JS>(compiledLimit)
+/** By instructions, which take some hundred bytes each: clients choose how long a pattern is. */
+const compiled = new SizedCache<RE2JS>(200_000)
 
 /** Loading the engine takes 40 ms, which a server without patterns need not pay. */
 const loadEngine = loadLater<{ readonly RE2JS: typeof RE2JS }>('re2js')
@@ -20,7 +20,7 @@ export function compilePattern(pattern: string): RE2JS {
   let found = compiled.get(pattern)
   if (found === undefined) {
     found = loadEngine().RE2JS.compile(pattern)
-    compiled.set(pattern, found)
+    compiled.set(pattern, found, found.programSize() + pattern.length)
   }
   return found
 }

@@ -14,13 +14,13 @@ import { type BuiltInKind, validateWholeWith } from '../kind.ts'
 import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
 import { autoscalerConversion, carryingAnnotations, defaultUtilization } from './autoscaler-conversion.ts'
 
-const metricSources: Readonly<Record<string, string>> = {
-  ContainerResource: 'containerResource',
-  External: 'external',
-  Object: 'object',
-  Pods: 'pods',
-  Resource: 'resource',
-}
+const metricSources: ReadonlyMap<string, string> = new Map([
+  ['ContainerResource', 'containerResource'],
+  ['External', 'external'],
+  ['Object', 'object'],
+  ['Pods', 'pods'],
+  ['Resource', 'resource'],
+])
 
 const scalingPolicies = ['Percent', 'Pods']
 const selectPolicies = ['Disabled', 'Max', 'Min']
@@ -55,8 +55,8 @@ function checkHorizontalPodAutoscaler(report: Report, next: KubeObject): void {
 function checkMetric(report: Report, at: string, metric: Part): void {
   const type = textIn(metric, 'type')
   if (type === '') report.required(`${at}.type`, 'must specify a metric source type')
-  const field = metricSources[type]
-  if (field === undefined) return report.notSupported(`${at}.type`, type, Object.keys(metricSources))
+  const field = metricSources.get(type)
+  if (field === undefined) return report.notSupported(`${at}.type`, type, [...metricSources.keys()])
   const source = findPart(metric, field)
   if (!source) return report.required(`${at}.${field}`, `must populate information for the given metric source`)
   const target = partIn(source, 'target')
@@ -146,17 +146,9 @@ const behavior: DefaultRule = (value) => {
   value.scaleDown = { ...structuredClone(scaleDown), ...findStruct(value, 'scaleDown') }
 }
 
-const sourceFields: Readonly<Record<string, string>> = {
-  External: 'external',
-  Pods: 'pods',
-  Object: 'object',
-  Resource: 'resource',
-  ContainerResource: 'containerResource',
-}
-
 function printMetric(spec: JsonValue, status: JsonValue | undefined): string {
   const type = textAt(spec, 'type')
-  const source = sourceFields[type]
+  const source = metricSources.get(type)
   if (!source) return '<unknown type>'
   const current = objectAt(status, source, 'current')
   const read = (field: string): string =>

@@ -116,12 +116,14 @@ function readinessGates(pod: KubeObject): string {
   return `${open.length}/${gates.length}`
 }
 
-const finished: Readonly<Record<string, readonly RowCondition[]>> = {
-  Succeeded: [
-    { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' },
-  ],
-  Failed: [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }],
-}
+const completed = (reason: string, message: string): readonly RowCondition[] => [
+  { type: 'Completed', status: 'True', reason, message },
+]
+
+const finished: ReadonlyMap<string, readonly RowCondition[]> = new Map([
+  ['Succeeded', completed('Succeeded', 'The pod has completed successfully.')],
+  ['Failed', completed('Failed', 'The pod failed.')],
+])
 
 export const podColumns: TableColumns = {
   definitions: [
@@ -151,5 +153,5 @@ export const podColumns: TableColumns = {
       readinessGates(pod),
     ]
   },
-  conditions: (pod) => finished[String(fieldAt(pod, 'status', 'phase'))],
+  conditions: (pod) => finished.get(String(fieldAt(pod, 'status', 'phase'))),
 }

@@ -16,15 +16,13 @@ import { base64Bytes, checkFrozen, maxSizeBytes } from './config-map.ts'
 const redacted = '<secret contents redacted>'
 
 /** Type → keys it can't do without. */
-const requiredKeys: Readonly<Record<string, readonly string[]>> = {
-  'kubernetes.io/tls': ['tls.crt', 'tls.key'],
-}
+const requiredKeys: ReadonlyMap<string, readonly string[]> = new Map([['kubernetes.io/tls', ['tls.crt', 'tls.key']]])
 
 /** Type → the key that holds JSON. */
-const jsonKeys: Readonly<Record<string, string>> = {
-  'kubernetes.io/dockercfg': '.dockercfg',
-  'kubernetes.io/dockerconfigjson': '.dockerconfigjson',
-}
+const jsonKeys: ReadonlyMap<string, string> = new Map([
+  ['kubernetes.io/dockercfg', '.dockercfg'],
+  ['kubernetes.io/dockerconfigjson', '.dockerconfigjson'],
+])
 
 const accountAnnotation = 'kubernetes.io/service-account.name'
 
@@ -50,8 +48,8 @@ function checkSecret(report: Report, next: KubeObject, old: KubeObject | undefin
   if (type === 'kubernetes.io/ssh-auth' && textIn(data, 'ssh-privatekey') === '') {
     report.required('data[%s][ssh-privatekey]')
   }
-  for (const key of requiredKeys[type] ?? []) if (data[key] === undefined) report.required(`data[${key}]`)
-  const jsonKey = jsonKeys[type]
+  for (const key of requiredKeys.get(type) ?? []) if (data[key] === undefined) report.required(`data[${key}]`)
+  const jsonKey = jsonKeys.get(type)
   if (jsonKey !== undefined) checkJson(report, `data[${jsonKey}]`, data[jsonKey])
 }
 
