@@ -1,7 +1,14 @@
 /** NamespaceTemplate as a CustomResourceDefinition, for clusters that do not serve it: the schema that Borough has. */
 
+import { featureLevel } from '../apis/templates/feature-level.ts'
 import { templateKind, templateKinds } from '../apis/templates/kind.ts'
-import { templateGroup, templateProperties, templateResourceName, templateVersion } from '../apis/templates/types.ts'
+import {
+  featureLevelAnnotation,
+  templateGroup,
+  templateProperties,
+  templateResourceName,
+  templateVersion,
+} from '../apis/templates/types.ts'
 import { inlineSchema } from '../http/openapi/inline-schema.ts'
 import type { Schema } from '../kube/schema/schema.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -18,7 +25,7 @@ export function templateDefinition(): KubeObject {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: definitionName },
+    metadata: { name: definitionName, annotations: { [featureLevelAnnotation]: String(featureLevel) } },
     spec: {
       group: templateGroup,
       scope: 'Cluster',

@@ -2,8 +2,10 @@
  * The kind that `borough populate` puts on a cluster at its start, and the namespace of its own. Its account and rights
  * are an administrator's business (`rights.ts`).
  */
+import { featureLevel, featureLevelOf } from '../apis/templates/feature-level.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
+import { findObject } from '../client/find-object.ts'
 import { isAlreadyExists, isForbidden } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { definitionName, templateDefinition } from './definition.ts'
@@ -20,7 +22,10 @@ const applied = { fieldManager: installFieldManager, force: true } as const
 
 /** Resolves when the kind is served. @throws Error if it is not after half a minute */
 export async function installDefinition(client: Client, clock: Clock, signal: AbortSignal): Promise<void> {
-  const installed = await client.apply(definitions, templateDefinition(), { ...applied, signal })
+  const there = await findObject(client, definitions, { name: definitionName }, { signal })
+  // A newer version's: under ours its templates would lose what only it knows, and with that what they made.
+  const isNewer = there !== undefined && featureLevelOf(there) > featureLevel
+  const installed = isNewer ? there : await client.apply(definitions, templateDefinition(), { ...applied, signal })
   if (isEstablished(installed)) return
   const late = new AbortController()
   const timer = clock.after(establishMs, () => late.abort())

@@ -117,23 +117,26 @@ export function deploymentManifests(namespace: string, image: string): KubeObjec
   ]
 }
 
-/** What serves the kinds: built-in ones are known, others only to a cluster. @throws Error naming the kind */
+/** What serves a kind (`v1/ConfigMap`): built-in ones are known, others only to a cluster. */
+export async function findServedKind(text: string, discovery: Discovery | undefined): Promise<ServedKind | undefined> {
+  const slash = text.lastIndexOf('/')
+  const apiVersion = text.slice(0, slash)
+  const kind = text.slice(slash + 1)
+  const gv = parseApiVersion(apiVersion)
+  const type = gv && loadCatalog().types.findKind({ ...gv, kind })
+  const served = type ?? (await discovery?.findKind(apiVersion, kind))
+  if (served === undefined) return undefined
+  const { group, version, resource, namespaced, verbs } = served
+  return { group, version, resource, kind, namespaced, verbs }
+}
+
+/** @throws Error naming the kind that is not served */
 export async function findKinds(texts: Iterable<string>, discovery: Discovery | undefined): Promise<ServedKind[]> {
-  const catalog = loadCatalog()
   const found: ServedKind[] = []
   for (const text of new Set(texts)) {
-    const slash = text.lastIndexOf('/')
-    const apiVersion = text.slice(0, slash)
-    const kind = text.slice(slash + 1)
-    const gv = parseApiVersion(apiVersion)
-    const type = gv && catalog.types.findKind({ ...gv, kind })
-    const served = type ?? (await discovery?.findKind(apiVersion, kind))
-    if (served === undefined) {
-      const hint = discovery === undefined ? '; name a cluster that serves it with --kubeconfig' : ''
-      throw new Error(`no kind ${kind} in ${apiVersion} is known${hint}`)
-    }
-    const { group, version, resource, namespaced, verbs } = served
-    found.push({ group, version, resource, kind, namespaced, verbs })
+    const kind = await findServedKind(text, discovery)
+    if (kind === undefined) throw new Error(`no kind ${text} is known`)
+    found.push(kind)
   }
   return found
 }

@@ -31,10 +31,10 @@ import { webhookServe } from './webhook-server.ts'
 
 export { type AdmissionBy, uninstallAdmission } from './admission.ts'
 export { definitionName } from './definition.ts'
-export { findKinds, manifests } from './manifests.ts'
+export { manifests } from './manifests.ts'
 export type { Populate, PopulateOptions } from './populate-options.ts'
 export { reachOf, rightsManifests } from './rights.ts'
-export { heldKinds, kindsInTemplates } from './templated-kinds.ts'
+export { heldKinds, kindsInTemplates, servedKinds } from './templated-kinds.ts'
 export { installName, secretName }
 
 /** How long requests under way may take at the end. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { KubeObject } from '../kube/types.ts'
 import { findKinds } from './manifests.ts'
 import { kindRules, reachOf, rightsManifests } from './rights.ts'
-import { kindsInTemplates } from './templated-kinds.ts'
+import { kindsInTemplates, servedKinds } from './templated-kinds.ts'
 
 const rbac = 'rbac.authorization.k8s.io'
 const allVerbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch']
@@ -25,7 +25,8 @@ describe('rights made from the kinds in templates', () => {
       ]),
       { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'not a template' } },
     ]
-    const kinds = await findKinds(kindsInTemplates(objects), undefined)
+    const { kinds, unknown } = await servedKinds(kindsInTemplates(objects), undefined)
+    expect(unknown).toEqual([])
     expect(kindRules(kinds)).toEqual([
       { verbs: allVerbs, apiGroups: [''], resources: ['configmaps', 'limitranges'] },
       { verbs: allVerbs, apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'] },
@@ -51,9 +52,17 @@ describe('rights made from the kinds in templates', () => {
     expect(kindRules(await findKinds(['ex.io/v1/Widget'], discovery))).toEqual([
       { verbs: allVerbs, apiGroups: ['ex.io'], resources: ['widgets'] },
     ])
-    await expect(findKinds(['ex.io/v1/Widget'], undefined)).rejects.toThrow(
-      'no kind Widget in ex.io/v1 is known; name a cluster that serves it with --kubeconfig',
-    )
+    await expect(findKinds(['ex.io/v1/Widget'], undefined)).rejects.toThrow('no kind ex.io/v1/Widget is known')
+  })
+
+  test('name the template whose kind is not served, and leave out that kind alone', async () => {
+    const held = [
+      { template: 'a', kinds: ['v1/ConfigMap', 'ex.io/v1/Widget'] },
+      { template: 'b', kinds: ['v1/ConfigMap', 'v1/LimitRange'] },
+    ]
+    const { kinds, unknown } = await servedKinds(held, undefined)
+    expect(kinds.map(({ resource }) => resource)).toEqual(['configmaps', 'limitranges'])
+    expect(unknown).toEqual(['NamespaceTemplate a holds ex.io/v1/Widget'])
   })
 
   test('never let it extend its own: no write of cluster roles or of their bindings', async () => {

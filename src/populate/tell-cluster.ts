@@ -1,6 +1,7 @@
 /** Registers webhooks and policies with a cluster, and sees to it that namespaces come through. */
 import type { KubeObject } from '../kube/types.ts'
 import { admissionObjects, findAdmission, installAdmission, uninstallAdmission } from './admission.ts'
+import { findFormerAddress } from './former-address.ts'
 import { installName } from './names.ts'
 import type { PopulateOptions } from './populate-options.ts'
 import { verifyAdmission } from './verify-admission.ts'
@@ -46,6 +47,13 @@ export async function tellCluster(
       onUntried: (why) => log.warn({ why }, 'it could not be tried whether namespaces come through'),
     })
   const before = await findAdmission(client)
+  const former = await findFormerAddress(client, options.namespace, before, objects, options.clock.now())
+  if (former !== undefined) {
+    const told =
+      'webhooks were registered at another address, whose process may still run: API servers ask here from now on. ' +
+      'Processes that share a cluster need one address: --webhook-url'
+    log.warn({ ...former }, told)
+  }
   await installAdmission(client, objects)
   const problem = await verify(reachedAt === 'service' ? reachByServiceMs : reachMs)
   if (problem === undefined) return

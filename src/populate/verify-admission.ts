@@ -9,8 +9,9 @@ import { type Clock, sleep } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
 import type { Client } from '../client/client.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
-import { findStatusError } from '../kube/status-error.ts'
+import { findStatusError, type StatusError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
+import { installName } from './names.ts'
 
 /** Undefined = they come through. */
 export type AdmissionProblem = string | undefined
@@ -47,6 +48,9 @@ const templateForNone = (name: string): KubeObject => ({
   spec: { namespaces: { nameSelector: { exclude: ['*'] } }, templates: [] },
 })
 
+/** Policies of ours refuse what those that change objects have not written yet: a server hears of the two by turns. */
+const isOurs = ({ message }: StatusError): boolean => message.includes(`ValidatingAdmissionPolicy '${installName}`)
+
 async function tryUntil(
   { client, clock, signal, patienceMs, onUntried }: VerifyOptions,
   resource: GroupVersionResource,
@@ -62,7 +66,7 @@ async function tryUntil(
     } catch (error) {
       const status = findStatusError(error)
       if (status === undefined) throw error
-      if (status.code < 500) {
+      if (status.code < 500 && !isOurs(status)) {
         onUntried(status.message)
         return undefined
       }

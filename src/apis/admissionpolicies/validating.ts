@@ -180,7 +180,8 @@ class Round {
 function refusal(a: Attributes, { policy, binding, message, reason = 'Invalid' }: Denial): StatusError {
   const bound = binding === undefined ? '' : ` with binding '${binding}'`
   const text = `ValidatingAdmissionPolicy '${policy}'${bound} denied request: ${message}`
-  const like = forbidden(a.type, a.name, text, [{ message: text }])
+  // A deletion of a collection names no object, and upstream then says so in this word.
+  const like = forbidden(a.type, a.ofCollection === true ? 'Unknown' : a.name, text, [{ message: text }])
   return new StatusError(like.message, {
     reason: reason as StatusReason,
     code: codeByReason[reason as StatusReason] ?? codeByReason.Invalid,

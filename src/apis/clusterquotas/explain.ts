@@ -1,13 +1,20 @@
 /**
  * Which quotas count a namespace, on whose account, and what is used of them: read through the API with the rights of
- * the caller. A caller who may not read the quotas, or a cluster without them, is told nothing.
+ * the caller, in the namespace or of the quotas themselves. A caller who may read neither, or a cluster without them,
+ * is told nothing.
  */
 import type { Client } from '../../client/client.ts'
 import { isForbidden, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { amounts } from '../pods/resources.ts'
 import { countedOver, isLimited, parseQuota } from './selection.ts'
-import { type ClusterResourceQuota, clusterQuotaResource, mostListed, type Printed } from './types.ts'
+import {
+  appliedQuotaResource,
+  type ClusterResourceQuota,
+  clusterQuotaResource,
+  mostListed,
+  type Printed,
+} from './types.ts'
 
 /** One line for each quota. */
 export async function explainQuotas(
@@ -15,14 +22,23 @@ export async function explainQuotas(
   namespace: Pick<KubeObject, 'metadata'>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  let quotas: readonly ClusterResourceQuota[]
+  const { name = '' } = namespace.metadata
+  // As the namespace sees them: its account is there, however many others have more.
+  const applied = await readable(client.list(appliedQuotaResource, { namespace: name, signal }))
+  const quotas = applied ?? (await readable(client.list(clusterQuotaResource, { signal }))) ?? []
+  return quotas.flatMap((quota) => explainQuota(quota, namespace) ?? [])
+}
+
+/** undefined = not to this caller, or not on this cluster. */
+async function readable(
+  list: Promise<{ readonly items: readonly ClusterResourceQuota[] }>,
+): Promise<readonly ClusterResourceQuota[] | undefined> {
   try {
-    quotas = (await client.list(clusterQuotaResource, { signal })).items
+    return (await list).items
   } catch (error) {
-    if (isForbidden(error) || isNotFound(error)) return []
+    if (isForbidden(error) || isNotFound(error)) return undefined
     throw error
   }
-  return quotas.flatMap((quota) => explainQuota(quota, namespace) ?? [])
 }
 
 function explainQuota(quota: ClusterResourceQuota, namespace: Pick<KubeObject, 'metadata'>): string | undefined {

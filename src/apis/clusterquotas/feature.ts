@@ -12,6 +12,7 @@ import { may, read } from '../rbac/bootstrap-rules.ts'
 import { clusterQuotaAccountant } from './accountant.ts'
 import { clusterQuotaAdmission } from './admission.ts'
 import type { AlignDeps } from './align.ts'
+import { appliedQuotaKind, appliedQuotas } from './applied.ts'
 import { Figures } from './figures.ts'
 import { clusterQuotaKind } from './kind.ts'
 import { QuotaIndex } from './quota-index.ts'
@@ -19,7 +20,7 @@ import { ClusterQuotaReconciler, changedFigures, clusterQuotaControllerName, for
 import { accountFolder, counterFolder, counterName, QuotaRecords, recordStorage } from './records.ts'
 import { StatusWriter } from './status-writer.ts'
 import { clusterQuotaStrategy } from './strategy.ts'
-import { type ClusterResourceQuota, clusterQuotaResource } from './types.ts'
+import { appliedQuotaResource, type ClusterResourceQuota, clusterQuotaResource } from './types.ts'
 
 export interface ClusterQuotaOptions {
   /** Other processes write to the store. */
@@ -28,7 +29,7 @@ export interface ClusterQuotaOptions {
 
 export const clusterResourceQuotas = (options: ClusterQuotaOptions): Feature => ({
   name: 'clusterquotas',
-  kinds: [clusterQuotaKind],
+  kinds: [clusterQuotaKind, appliedQuotaKind],
   controllerRules: {
     // Brings the accounts of namespaces in line, which are no objects of the API.
     [clusterQuotaControllerName]: [
@@ -67,6 +68,7 @@ function openClusterQuotas(context: FeatureContext, { isShared }: ClusterQuotaOp
     list: (ofType, namespace) => [...lister.list(ofType, namespace)].map(({ object }) => object),
   }
   const namespaces = (): Iterable<{ name: string; metadata: KubeObject['metadata'] }> => lister.list(namespaceType, '')
+  const findNamespace = (name: string): KubeObject | undefined => lister.find(namespaceType, '', name)?.object
   const isInUse = (): boolean => use.hasBegun
   const onUse = (listener: () => void): void => use.onBegin(listener)
   return {
@@ -83,6 +85,9 @@ function openClusterQuotas(context: FeatureContext, { isShared }: ClusterQuotaOp
     ],
     accountants: [clusterQuotaAccountant({ ...deps, isInUse, onUse, isShared })],
     beforeRead: new Map([[type, (name: string) => statuses.settled(name)]]),
+    projections: new Map([
+      [typeOf(appliedQuotaResource), appliedQuotas({ source: type, quotas, figures, findNamespace })],
+    ]),
     controllers: () => [
       {
         name: clusterQuotaControllerName,

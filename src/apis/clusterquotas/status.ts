@@ -3,6 +3,7 @@ import { addQuantities, printQuantity, zero } from '../../kube/quantity.ts'
 import type { Amounts } from '../pods/resources.ts'
 import { usedIn } from './charges.ts'
 import type { QuotaRecordsSeen } from './figures.ts'
+import type { Counter, Share } from './records.ts'
 import type { ParsedQuota } from './selection.ts'
 import {
   type ClusterResourceQuota,
@@ -49,6 +50,39 @@ export function figuresShown(
             accounts.map(({ name, count, used }) => ({ name, namespaces: count, used: printed(names, used) })),
           ),
         }),
+  }
+}
+
+/**
+ * The same of one namespace: what it uses, and of the account that it is on what all namespaces use together. Without a
+ * share it is not counted yet.
+ */
+export function figuresApplied({
+  quota,
+  per,
+  name,
+  share,
+  counter,
+  observed,
+}: {
+  readonly quota: ClusterResourceQuota
+  readonly per: ParsedQuota['per']
+  readonly name: string
+  readonly share: Share | undefined
+  readonly counter: Counter | undefined
+  readonly observed: number | undefined
+}): ClusterResourceQuotaStatus {
+  const hard: Printed = quota.spec?.quota?.hard ?? {}
+  const names = Object.keys(hard)
+  if (share === undefined) return observed === undefined ? {} : { observedGeneration: observed }
+  const used = printed(names, usedIn(counter?.used))
+  const account = { name: share.holder, namespaces: counter?.namespaces ?? 0, used }
+  return {
+    ...(observed === undefined ? {} : { observedGeneration: observed }),
+    total: { hard, used },
+    namespaceCount: account.namespaces,
+    namespaces: [{ namespace: name, status: { hard, used: printed(names, usedIn(share.used)) } }],
+    ...(per === undefined || share.holder === '' ? {} : { accounts: [account] }),
   }
 }
 

@@ -53,6 +53,13 @@ export const clusterQuotaResource: Resource<ClusterResourceQuota> = {
   resource: 'clusterresourcequotas',
 }
 
+/** What of a quota is shown in one namespace that it counts: `applied.ts`. */
+export const appliedQuotaResource: Resource<ClusterResourceQuota> = {
+  group: 'policy.borough.dev',
+  version: 'v1alpha1',
+  resource: 'appliedclusterresourcequotas',
+}
+
 /** What a namespace itself uses. No other cluster-scoped kind is counted. */
 export const namespacesName = 'count/namespaces'
 

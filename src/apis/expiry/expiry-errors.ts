@@ -5,7 +5,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { deletionProtectionAnnotation } from '../namespaces/types.ts'
 import { noLifetime, parseLifetime } from './bounds.ts'
 import { expiresAtMs } from './end.ts'
-import { createdMs, type ExpiryContext } from './settle-expiry.ts'
+import { createdMs, type ExpiryContext, endOfTtl } from './settle-expiry.ts'
 import { expiresAtAnnotation, extendVerb, neverExpires, ttlAnnotation } from './types.ts'
 
 const fieldOf = (key: string): string => `metadata.annotations[${key}]`
@@ -18,8 +18,10 @@ const annotation = (object: KubeObject | undefined, key: string): string | undef
 export function expiryErrors(next: KubeObject, old: KubeObject | undefined, context: ExpiryContext): FieldError[] {
   const [time, ttl] = [annotation(next, expiresAtAnnotation), annotation(next, ttlAnnotation)]
   const errors: FieldError[] = []
-  if (ttl !== undefined && ttl !== annotation(old, ttlAnnotation)) {
-    if (parseLifetime(ttl) === undefined) errors.push(fieldInvalid(fieldOf(ttlAnnotation), ttl, noLifetime))
+  if (ttl !== undefined && ttl !== annotation(old, ttlAnnotation) && parseLifetime(ttl) === undefined) {
+    errors.push(fieldInvalid(fieldOf(ttlAnnotation), ttl, noLifetime))
+    // No end could be made of it: that one is missing is no second fault.
+    if (time === undefined) return errors
   }
   if (time === undefined || time === annotation(old, expiresAtAnnotation))
     return [...errors, ...limitErrors(next, old, context)]
@@ -27,11 +29,24 @@ export function expiryErrors(next: KubeObject, old: KubeObject | undefined, cont
   if (dueMs === undefined) {
     errors.push(fieldInvalid(timeField, time, 'must be a time as RFC 3339 has it, such as 2030-12-31T18:00:00Z'))
   } else if (neverExpires(next.metadata.name ?? '')) {
-    errors.push(fieldInvalid(timeField, time, 'this namespace does not expire: the cluster needs it'))
+    errors.push(endInvalid(next, old, context, 'this namespace does not expire: the cluster needs it'))
   } else if (dueMs <= context.nowMs) {
-    errors.push(fieldInvalid(timeField, time, `must be in the future: it is ${formatTime(context.nowMs)}`))
+    errors.push(endInvalid(next, old, context, `must be in the future: it is ${formatTime(context.nowMs)}`))
   } else return [...errors, ...limitErrors(next, old, context)]
   return errors
+}
+
+/** Of the annotation that the client wrote: the end that the server made of a `ttl` is not the client's. */
+function endInvalid(next: KubeObject, old: KubeObject | undefined, context: ExpiryContext, why: string): FieldError {
+  const time = annotation(next, expiresAtAnnotation) ?? ''
+  const ttl = annotation(next, ttlAnnotation)
+  const isOfTtl =
+    ttl !== undefined &&
+    ttl !== annotation(old, ttlAnnotation) &&
+    endOfTtl(createdMs(old ?? next, context.nowMs), ttl) === time
+  return isOfTtl
+    ? fieldInvalid(fieldOf(ttlAnnotation), ttl, `the namespace would end at ${time}: ${why}`)
+    : fieldInvalid(timeField, time, why)
 }
 
 /** Asked where the time changes, and where templates come to select the namespace that did not before. */
@@ -45,7 +60,7 @@ function limitErrors(next: KubeObject, old: KubeObject | undefined, context: Exp
   const why = `NamespaceTemplate ${JSON.stringify(max.template)} lets its namespaces live for ${max.text}`
   if (time === undefined) return [fieldRequired(timeField, why)]
   if (expiresAtMs(next) <= latestMs) return []
-  return [fieldInvalid(timeField, time, `must not be after ${formatTime(latestMs)}: ${why}`)]
+  return [endInvalid(next, old, context, `must not be after ${formatTime(latestMs)}: ${why}`)]
 }
 
 /**

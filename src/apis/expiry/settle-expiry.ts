@@ -59,7 +59,7 @@ function ofNew(next: Unvalidated<Namespace>, context: ExpiryContext): Settled {
   const { [expiresAtAnnotation]: expiresAt, [ttlAnnotation]: ttl } = annotationsOf(next)
   if (expiresAt !== undefined) return { expiresAt }
   const bornMs = createdMs(next, context.nowMs)
-  if (ttl !== undefined) return { expiresAt: after(bornMs, ttl) }
+  if (ttl !== undefined) return { expiresAt: endOfTtl(bornMs, ttl) }
   if (neverExpires(next.metadata.name ?? '')) return { expiresAt }
   const { default: bound } = context.bounds()
   return bound === undefined ? { expiresAt } : { expiresAt: timeAfter(bornMs, bound.ms), template: bound.template }
@@ -71,8 +71,9 @@ function ofExisting(next: Unvalidated<Namespace>, old: KubeObject, context: Expi
   const was = before[expiresAtAnnotation]
   const bornMs = createdMs(old, context.nowMs)
   const isTtlNew = ttl !== undefined && ttl !== before[ttlAnnotation]
-  if (isTtlNew && (expiresAt === was || expiresAt === undefined)) return { expiresAt: after(bornMs, ttl) ?? expiresAt }
-  if (ttl !== undefined && expiresAt === undefined) return { expiresAt: was ?? after(bornMs, ttl) }
+  if (isTtlNew && (expiresAt === was || expiresAt === undefined))
+    return { expiresAt: endOfTtl(bornMs, ttl) ?? expiresAt }
+  if (ttl !== undefined && expiresAt === undefined) return { expiresAt: was ?? endOfTtl(bornMs, ttl) }
   if (expiresAt !== undefined || was !== undefined || neverExpires(old.metadata.name ?? '')) return { expiresAt }
   const { default: bound, max } = context.gained()
   if (bound === undefined) return { expiresAt }
@@ -82,7 +83,8 @@ function ofExisting(next: Unvalidated<Namespace>, old: KubeObject, context: Expi
 
 const timeAfter = (fromMs: number, ms: number): string => formatTime(fromMs + Math.ceil(ms / 1000) * 1000)
 
-function after(fromMs: number, ttl: unknown): string | undefined {
+/** When a life of `ttl` ends; undefined where that is no duration. */
+export function endOfTtl(fromMs: number, ttl: unknown): string | undefined {
   const ms = typeof ttl === 'string' ? parseLifetime(ttl) : undefined
   return ms === undefined ? undefined : timeAfter(fromMs, ms)
 }

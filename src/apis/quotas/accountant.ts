@@ -23,7 +23,7 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import { encodeStored } from '../../kube/stored-form.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { type Amounts, amounts } from '../pods/resources.ts'
+import type { Amounts } from '../pods/resources.ts'
 import type { QuotaEpochs, SeenEpoch } from './epoch.ts'
 import { chargeOf, findExceeded, Ledger, type Usages } from './ledger.ts'
 import { type LimitedResource, requireCover } from './limited-resources.ts'
@@ -163,7 +163,7 @@ function charge(quota: ResourceQuota, change: ContentChange, usages: Usages): Re
 
 function withUsed(quota: ResourceQuota, used: Amounts): ResourceQuota {
   const { hard = {} } = quota.spec ?? {}
-  return new Ledger({ ...quota, status: { ...quota.status, hard } }, amounts(hard), used).after(new Map())
+  return new Ledger({ ...quota, status: { ...quota.status, hard } }, Ledger.of(quota).hard, used).after(new Map())
 }
 
 export interface CountedBy {

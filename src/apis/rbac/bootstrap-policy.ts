@@ -173,6 +173,12 @@ const ours: readonly ClusterRole[] = [
     may(readWrite, templateGroups, 'namespacetemplates'),
     may('get', templateGroups, 'namespacetemplates/status'),
   ]),
+  // As in OpenShift: a namespace's readers see the quotas that count it.
+  clusterRole(
+    'borough:aggregate-to-view',
+    [may(['get', 'list'], 'policy.borough.dev', 'appliedclusterresourcequotas')],
+    aggregateTo('view'),
+  ),
 ]
 
 const bindings: readonly Binding[] = [

@@ -24,7 +24,11 @@ const minSeconds = 600
 const maxSeconds = 2 ** 32
 const defaultSeconds = 3600
 
-const bindable: Readonly<Record<string, BoundResource>> = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' }
+const bindable: ReadonlyMap<string, BoundResource> = new Map([
+  ['Pod', 'pods'],
+  ['Secret', 'secrets'],
+  ['Node', 'nodes'],
+])
 
 export function tokenRequest({ tokens, find, clock }: TokenRequestDeps): ReviewHandler {
   return async (question, { namespace, name }) => {
@@ -77,7 +81,7 @@ function bind(
 ): Pick<TokenGrant, 'bound' | 'node'> {
   const { kind = '', apiVersion = '', name = '', uid = '' } = ref
   const parsed = parseApiVersion(apiVersion) ?? { group: '', version: '' }
-  const resource = parsed.group === '' ? bindable[kind] : undefined
+  const resource = parsed.group === '' ? bindable.get(kind) : undefined
   if (resource === undefined) {
     throw badRequest(`cannot bind token to object of type ${parsed.group}/${parsed.version}, Kind=${kind}`)
   }

@@ -19,7 +19,7 @@ import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type CheckTemplateDeps, checkTemplate } from './check-template.ts'
 import { resolveNameOnly } from './clones.ts'
-import { isOptedOut, selectTemplates, selectTemplatesLeft } from './match.ts'
+import { findBeyond, isOptedOut, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
 import { checkOwner, keepOwner } from './owner.ts'
 import { checkParameters } from './parameter-admission.ts'
@@ -127,7 +127,7 @@ function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDe
   if (optOut !== undefined && !deps.optsOutAutomatically(a.user.username)) checkOptOut(a, deps)
   const templates = selectTemplates(deps.matchers(), namespace)
   checkUse(a, deps, templates, 'selects')
-  if (templates.some((t) => t.spec?.parameters)) checkParameters(a, namespace, templates)
+  if (templates.some((t) => t.spec?.parameters || findBeyond(t))) checkParameters(a, namespace, templates)
   if (a.dryRun) preview(a, 'create', templates, namespace)
 }
 

@@ -18,6 +18,7 @@ import type { JsonObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import { escalationRefusal } from '../rbac/escalation.ts'
 import { cloneResource } from './clones.ts'
+import { findBeyond } from './match.ts'
 import { setsMetadata } from './namespace-metadata.ts'
 import { identityOf, titleOf } from './render.ts'
 import { objectsOf } from './template-objects.ts'
@@ -59,6 +60,7 @@ const bounds: readonly (readonly [key: string, bounding: string])[] = [
  */
 export function mayWiden(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
   if (!jsonEqual(next.spec ?? {}, old.spec ?? {})) return true
+  if (findBeyond(old) !== undefined && findBeyond(next) === undefined) return true
   return bounds.some(([key, bounding]) => {
     const value = next.metadata.annotations?.[key]
     return value !== old.metadata.annotations?.[key] && value !== bounding

@@ -1,6 +1,7 @@
 /** What a template means to the author of a namespace: how to be selected, what to give, what comes of it. */
 import type { Client } from '../../client/client.ts'
 import { labelSelectorOf, printLabelSelector } from '../../kube/label-selector.ts'
+import type { TemplateExpiry } from '../expiry/types.ts'
 import { isDisabled } from './match.ts'
 import { metadataParts, titleOfKey } from './namespace-metadata.ts'
 import { allowedFor } from './parameters.ts'
@@ -33,6 +34,8 @@ export interface TemplateDescription {
   readonly parameters: readonly DescribedParameter[]
   /** `label example.com/cost-centre` → the value, with its tokens. */
   readonly sets: Readonly<Record<string, string>>
+  /** When it ends by itself; absent: the template says nothing of that. */
+  readonly expiry?: TemplateExpiry
   /** `RoleBinding/admin` */
   readonly objects: readonly string[]
 }
@@ -56,6 +59,7 @@ export async function describeTemplate(
         Object.entries(spec?.namespaceMetadata?.[part] ?? {}).map(([key, value]) => [titleOfKey({ part, key }), value]),
       ),
     ),
+    ...(spec?.expiry === undefined ? {} : { expiry: spec.expiry }),
     objects: objectsOf(template).map(
       ({ source, when }) => `${titleOf(source)}${when === undefined ? '' : ` if ${when}`}`,
     ),

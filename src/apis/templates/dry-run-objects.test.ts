@@ -81,6 +81,17 @@ test('an API server without server-side apply can not keep an object of a templa
   ])
 })
 
+test('what the decoder does not take after the merge is the fault of the object, though the code is 500', async () => {
+  const said =
+    'failed to convert new object (/amounts; /v1, Kind=ResourceQuota) to proper version: unable to convert ' +
+    'unstructured object to /v1, Kind=ResourceQuota: quantities must match the regular expression'
+  const client = answering(() => Promise.reject(failing(said, 500)))
+  expect(await dryRunObjects({ client, clock }, template(configMap('a')), undefined, never)).toEqual({
+    errors: [{ type: 'FieldValueInvalid', field: 'spec.templates[0]', body: said }],
+    warnings: [],
+  })
+})
+
 test('it ends in time, and says what was not tried', async () => {
   const client = answering(
     (object) =>

@@ -115,11 +115,18 @@ async function dryRunObject(
   }
 }
 
+/**
+ * A value that its type takes and its decoder does not, as an amount of `many`, is told after the merge, as a 500 (seen
+ * on kube-apiserver 1.36.2).
+ */
+const undecodable =
+  /^failed to create typed patch object|^failed to convert new object |strict decoding error|cannot be handled as a /
+
 /** Empty = a refusal that another namespace need not share; undefined = no refusal at all. */
 function errorsIn(status: StatusError): readonly FieldError[] | undefined {
   const { message, details } = status
   // Before any validation, by the decoder of the body; without a reason in most versions.
-  if (/^failed to create typed patch object|strict decoding error|cannot be handled as a /.test(message)) {
+  if (undecodable.test(message)) {
     return [{ type: 'FieldValueInvalid', field: '', body: message }]
   }
   if (status.code === 415) {

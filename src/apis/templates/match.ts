@@ -1,9 +1,11 @@
 /** Which templates are for which namespaces. Pure. */
 import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { findLevelBeyond, findUnknownIn } from './feature-level.ts'
 import {
   applyAnnotation,
   creatorKey,
+  featureLevelAnnotation,
   type NamespaceTemplate,
   optedOutNamespace,
   optOutAnnotation,
@@ -104,11 +106,13 @@ export function glob(pattern: string): (text: string) => boolean {
 /** Templates that populate the namespace, in the order in which they do. */
 export function selectTemplates(matchers: Iterable<Matcher>, namespace: Named): NamespaceTemplate[] {
   if (isOptedOut(namespace)) return []
-  return [...matchers]
-    .filter((m) => !isDisabled(m.template) && m.template.metadata.deletionTimestamp === undefined)
-    .filter((m) => m.selects(namespace))
-    .map((m) => m.template)
-    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+  const selected: NamespaceTemplate[] = []
+  for (const matcher of matchers) {
+    const { template } = matcher
+    if (isDisabled(template) || template.metadata.deletionTimestamp !== undefined) continue
+    if (matcher.selects(namespace)) selected.push(template)
+  }
+  return selected.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
 }
 
 /**
@@ -121,4 +125,23 @@ export function selectTemplatesLeft(matchers: Iterable<Matcher>, next: Named, ol
     .filter(({ template }) => template.metadata.deletionTimestamp === undefined)
     .filter((m) => m.selects(old) && !m.selects(next))
     .map((m) => m.template)
+}
+
+/** Specs are never changed: an edit brings another. */
+const unknownIn = new WeakMap<object, { readonly unknown: string | undefined }>()
+
+/** Why this version can't tell what the template gives, in words that follow `the template`; undefined = it can. */
+export function findBeyond(template: NamespaceTemplate): string | undefined {
+  if (template.metadata.annotations?.[featureLevelAnnotation] !== undefined) {
+    const beyond = findLevelBeyond(template)
+    if (beyond !== undefined) return beyond
+  }
+  const { spec } = template
+  if (spec === undefined) return undefined
+  let found = unknownIn.get(spec)
+  if (found === undefined) {
+    found = { unknown: findUnknownIn(spec) }
+    unknownIn.set(spec, found)
+  }
+  return found.unknown
 }

@@ -1,5 +1,6 @@
 /** What `spec.namespaceMetadata` may hold, judged when a template is written. */
 import { type FieldError, fieldForbidden, fieldInvalid } from '../../kube/field-error.ts'
+import { member } from '../../kube/json-value.ts'
 import { isLabelValue, isQualifiedName } from '../../kube/names.ts'
 import { isDisabled, type Matcher } from './match.ts'
 import { type MetadataPart, metadataParts } from './namespace-metadata.ts'
@@ -33,7 +34,7 @@ function keyErrors(
   if (illegal.length > 0) return illegal.map((why) => fieldInvalid(field, key, why))
   const domain = key.slice(0, Math.max(0, key.indexOf('/')))
   if (serverKeys.has(key) || ownDomains.some((own) => domain === own || domain.endsWith(`.${own}`))) {
-    return [fieldForbidden(field, 'templates set no key of borough.dev, policy or the server')]
+    return [fieldForbidden(field, 'templates may not set keys of borough.dev or policy, or keys that the server sets')]
   }
   for (const { name, isEscaped } of tokensIn(value)) {
     const isKnown = (namedTokens as readonly string[]).includes(name) || parameters.some((p) => p.name === name)
@@ -96,7 +97,7 @@ export function metadataClashes(
     if (!selectsSame(other)) continue
     for (const part of metadataParts) {
       for (const [key, value] of Object.entries(template.spec?.namespaceMetadata?.[part] ?? {})) {
-        const theirs = other.spec?.namespaceMetadata?.[part]?.[key]
+        const theirs = member(other.spec?.namespaceMetadata?.[part] ?? {}, key)
         if (theirs === undefined || theirs === value) continue
         const why = `${told} sets it to ${JSON.stringify(theirs)} on the same namespaces`
         errors.push(fieldInvalid(fieldOfKey(part, key), value, why))
@@ -123,7 +124,9 @@ function readsOfSet(reader: NamespaceTemplate, setter: NamespaceTemplate, told: 
   return metadataParts.flatMap((part) =>
     Object.keys(setter.spec?.namespaceMetadata?.[part] ?? {}).flatMap((key) => {
       const field = read[part].get(key)
-      return field === undefined ? [] : [fieldForbidden(field, `${told} sets ${part.slice(0, -1)} ${key}`)]
+      return field === undefined
+        ? []
+        : [fieldForbidden(field, `${told} sets ${part.slice(0, -1)} ${key}, which no template may read`)]
     }),
   )
 }

@@ -4,7 +4,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import type { ResolveClone } from './clones.ts'
 import { isGateShut } from './gate.ts'
 import type { Attempt } from './ledger.ts'
-import { isDisabled, type Matcher } from './match.ts'
+import { findBeyond, isDisabled, type Matcher } from './match.ts'
 import { evaluateParameters, type ParameterFault } from './parameters.ts'
 import { isPopulated } from './populate.ts'
 import type { PopulationState } from './population-state.ts'
@@ -67,6 +67,8 @@ function planTemplate(
   const held = ledger.find(templateName, name)
   const isThere = index.holdings.holds(templateName, name) || state.metadata.holds(templateName, name)
   if (!isSelected && held === undefined && !isThere) return
+  // Nor can it be told which namespaces it is for.
+  if (!isSelected && !isDeleted && findBeyond(template) !== undefined) return
   const { faults } = isSelected ? evaluateParameters(template, namespace) : { faults: [] }
   if (faults.length > 0) {
     const before = former.get(templateName)

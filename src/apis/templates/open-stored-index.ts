@@ -33,7 +33,7 @@ export function storedIndexOf(
       watched,
       findKind: kindFinder(context),
       onDrift,
-      onRecorded: (namespace) => onRecorded?.(namespace),
-      onLeft: (template) => onLeft?.(template),
+      onRecorded,
+      onLeft,
     })
 }

@@ -1,7 +1,7 @@
 /** What admission says of parameters: of a template that declares them, and of a namespace that gives them. */
 import type { Attributes } from '../../admission/admission.ts'
 import { append } from '../../base/append.ts'
-import { type FieldError, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
+import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { invalid } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { metadataErrors } from './metadata-rules.ts'
@@ -46,6 +46,11 @@ export function checkParameters(
     const { faults } = evaluateParameters(template, namespace)
     const isNew = before === undefined || !before.templates.includes(template)
     for (const { parameter, field, value, wrong } of faults) {
+      if (parameter === undefined) {
+        if (isNew)
+          errors.push(fieldForbidden('metadata', `template "${template.metadata.name}" selects it, which ${wrong}`))
+        continue
+      }
       const declared = template.spec?.parameters?.find((p) => p.name === parameter)
       const given = before && declared && givenFor(declared, before.old)
       if (!isNew && given === (value ?? '')) continue

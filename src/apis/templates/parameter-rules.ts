@@ -43,7 +43,14 @@ function errorsOf(parameter: TemplateParameter, field: string): FieldError[] {
   if (preset === '') return errors
   const wrong = findWrong(parameter, preset)
   if (wrong !== undefined) errors.push(fieldInvalid(`${field}.default`, preset, wrong))
-  if (required) errors.push(fieldInvalid(`${field}.required`, required, 'no namespace lacks what has a default'))
+  if (required)
+    errors.push(
+      fieldInvalid(
+        `${field}.required`,
+        required,
+        'may not be given together with default: no namespace would lack a value',
+      ),
+    )
   return errors
 }
 
@@ -54,19 +61,23 @@ function sourceErrors({ fromLabel, fromAnnotation }: TemplateParameter, field: s
   const key = fromLabel ?? fromAnnotation
   const of = fromAnnotation === undefined ? 'fromLabel' : 'fromAnnotation'
   if (key === undefined) {
-    return [fieldRequired(`${field}.fromLabel`, 'this or fromAnnotation says where a namespace gives it')]
+    return [
+      fieldRequired(`${field}.fromLabel`, 'fromLabel or fromAnnotation must say where a namespace gives the value'),
+    ]
   }
   return isQualifiedName(key).map((why) => fieldInvalid(`${field}.${of}`, key, why))
 }
 
 function enumErrors({ enum: choices, fromLabel }: TemplateParameter, field: string): FieldError[] {
   if (choices === undefined) return []
-  if (choices.length === 0) return [fieldRequired(`${field}.enum`, 'without a choice nothing could be given')]
+  if (choices.length === 0)
+    return [fieldRequired(`${field}.enum`, 'must name a value at least: without one nothing could be given')]
   if (choices.length > mostChoices) return [fieldTooMany(`${field}.enum`, choices.length, mostChoices)]
   return choices.flatMap((choice, i) => {
     const at = `${field}.enum[${i}]`
     if (choices.indexOf(choice) < i) return [fieldDuplicate(at, choice)]
-    if (choice === '') return [fieldInvalid(at, choice, 'an empty text gives nothing')]
+    if (choice === '')
+      return [fieldInvalid(at, choice, 'may not be empty: an empty label or annotation counts as not given')]
     const wrong = findWrong({ name: '' }, choice)
     const whys = [...(wrong === undefined ? [] : [wrong]), ...(fromLabel === undefined ? [] : isLabelValue(choice))]
     return whys.map((why) => fieldInvalid(at, choice, why))
@@ -76,8 +87,9 @@ function enumErrors({ enum: choices, fromLabel }: TemplateParameter, field: stri
 function findPatternError({ pattern }: TemplateParameter, field: string): FieldError | undefined {
   if (pattern === undefined) return undefined
   try {
-    const isSmall = compilePattern(pattern).programSize() <= largestPattern
-    return isSmall ? undefined : fieldInvalid(`${field}.pattern`, pattern, 'is too large')
+    const size = compilePattern(pattern).programSize()
+    const why = `has ${size} instructions when compiled, and may have at most ${largestPattern}`
+    return size > largestPattern ? fieldInvalid(`${field}.pattern`, pattern, why) : undefined
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return fieldInvalid(`${field}.pattern`, pattern, `is no expression of RE2: ${why}`)

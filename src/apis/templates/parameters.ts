@@ -5,11 +5,13 @@
 import { quote } from '../../kube/go-quote.ts'
 import { compilePattern } from '../../kube/schema/pattern.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { findBeyond } from './match.ts'
 import type { NamespaceTemplate, TemplateParameter } from './types.ts'
 
-/** What is wrong with what a namespace gives for one parameter. */
+/** What is wrong with what a namespace gives for one parameter, or with the template itself. */
 export interface ParameterFault {
-  readonly parameter: string
+  /** Undefined: it is the template that this version does not understand. */
+  readonly parameter: string | undefined
   /** In the namespace: `metadata.labels[example.com/size]`. */
   readonly field: string
   /** Undefined: it is required, and not given. */
@@ -33,8 +35,10 @@ export const parameterValueMaxLength = 1024
 export const noParameters: ParameterValues = { values: new Map(), faults: [] }
 
 /** What the parameters of a template stand for in a namespace. */
-export function evaluateParameters({ spec }: NamespaceTemplate, namespace: Named): ParameterValues {
-  const parameters = spec?.parameters ?? []
+export function evaluateParameters(template: NamespaceTemplate, namespace: Named): ParameterValues {
+  const beyond = findBeyond(template)
+  if (beyond !== undefined) return notUnderstood(beyond)
+  const parameters = template.spec?.parameters ?? []
   if (parameters.length === 0) return noParameters
   const values = new Map<string, string>()
   const faults: ParameterFault[] = []
@@ -47,6 +51,11 @@ export function evaluateParameters({ spec }: NamespaceTemplate, namespace: Named
   }
   return { values, faults }
 }
+
+const notUnderstood = (wrong: string): ParameterValues => ({
+  values: new Map(),
+  faults: [{ parameter: undefined, field: '', value: undefined, wrong }],
+})
 
 /** An empty label or annotation gives nothing. */
 export function givenFor({ fromLabel, fromAnnotation }: TemplateParameter, { metadata }: Named): string {

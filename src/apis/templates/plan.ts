@@ -99,6 +99,8 @@ export async function planTemplates(
       client,
       clock,
       onDrift() {},
+      onRecorded() {},
+      onLeft() {},
       onError(error) {
         broken ??= error
         stop.abort()

@@ -19,7 +19,7 @@ import { contentDigest } from './marks.ts'
 import type { ObjectResult, Outcome } from './object-result.ts'
 import type { PopulatedObject, PopulatedObjects } from './populated-objects.ts'
 import { reasonOf } from './refusal-reason.ts'
-import { identityOf, parameterReasons, type Rendered, render, type Skipped, titleOf } from './render.ts'
+import { identityOf, type Rendered, render, type Skipped, titleOf, wholeReasons } from './render.ts'
 import { type MetadataRequest, settleMetadata, wantsMetadata } from './settle-metadata.ts'
 import type { NamespaceTemplate } from './types.ts'
 
@@ -102,7 +102,7 @@ export function resultOf({ template, object, reason, message }: Skipped, namespa
   const result = { template: template.metadata.name ?? '', object }
   if (reason === 'CreatorUnknown' || reason === 'OwnerUnknown') return { ...result, skipped: { reason, message } }
   // A new namespace is not handed out without what it must have.
-  const isNew = isGateShut(namespace) && (parameterReasons as readonly string[]).includes(reason)
+  const isNew = isGateShut(namespace) && (wholeReasons as readonly string[]).includes(reason)
   const awaited = awaitedReasons.has(reason) ? { isAwaited: true as const } : {}
   return { ...result, failure: { reason, message, retriable: isNew, ...awaited } }
 }

@@ -49,6 +49,7 @@ class World implements AsyncDisposable {
     records: { of: () => this.recorded },
     onDrift: (namespace) => this.drift.push(namespace),
     onRecorded: (namespace) => this.expected.push(namespace),
+    onLeft() {},
     onError: (error) => {
       throw error
     },

@@ -21,21 +21,16 @@ import {
   believed,
   type MarkedObjects,
   objectPlace,
+  type PopulatedChanges,
   type PopulatedObject,
   type PopulatedObjects,
   type Written,
 } from './populated-objects.ts'
 import { templateNameLabel } from './types.ts'
 
-export interface PopulatedIndexDeps {
+export interface PopulatedIndexDeps extends PopulatedChanges {
   readonly client: Client
   readonly clock: Clock
-  /** A writer other than us changed or removed a populated object. */
-  readonly onDrift: (namespace: string) => void
-  /** One appeared that is as the record says: it was created with its namespace. */
-  readonly onRecorded?: (namespace: string) => void
-  /** A template holds nothing any more in a namespace where it did. */
-  readonly onLeft?: (template: string) => void
   readonly onError: (error: unknown) => void
   /** What says which objects are ours. Absent where it can't be read: then what is marked as ours is believed. */
   readonly records?: Pick<AppliedRecords, 'of'>
@@ -71,7 +66,7 @@ export class PopulatedIndex implements PopulatedObjects {
 
   constructor(deps: PopulatedIndexDeps) {
     this.#deps = deps
-    this.holdings = new Holdings((template) => deps.onLeft?.(template))
+    this.holdings = new Holdings(deps.onLeft)
     this.recorded = (namespace, next, old) => this.holdings.changed(namespace, next, old)
   }
 
@@ -195,7 +190,7 @@ export class PopulatedIndex implements PopulatedObjects {
     this.#put(kind, next, recorded, same ? known.extended : undefined)
     if (same) return
     if (recorded === undefined || known !== undefined) this.#deps.onDrift(namespace)
-    else this.#deps.onRecorded?.(namespace)
+    else this.#deps.onRecorded(namespace)
   }
 
   #put(

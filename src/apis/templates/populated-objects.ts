@@ -44,6 +44,16 @@ export interface MarkedObjects {
   readonly objects: readonly AppliedObject[]
 }
 
+/** What an index of populated objects tells of. */
+export interface PopulatedChanges {
+  /** A writer other than us changed or removed a populated object. */
+  readonly onDrift: (namespace: string) => void
+  /** One appeared that is as the record says: it was created with its namespace. */
+  readonly onRecorded: (namespace: string) => void
+  /** A template holds nothing any more in a namespace where it did. */
+  readonly onLeft: (template: string) => void
+}
+
 export interface PopulatedObjects {
   /** Of what is ours. */
   readonly holdings: Holdings

@@ -6,7 +6,7 @@ import { cloneResolver, type ResolveClone } from './clones.ts'
 import { Corrections } from './corrections.ts'
 import { FormerVersions } from './former-versions.ts'
 import { isGateShut, openGate } from './gate.ts'
-import { isDisabled, isOptedOut } from './match.ts'
+import { findBeyond, isDisabled, isOptedOut } from './match.ts'
 import { holdersOf } from './namespace-metadata.ts'
 import { type NamespacePass, planPass } from './namespace-pass.ts'
 import type { ObjectResult } from './object-result.ts'
@@ -169,8 +169,11 @@ function deletionPolicyOf(
   if (template === undefined) return 'Keep'
   // What this pass does not want may be wanted now: the change brings the next pass.
   if (planned === undefined || !isSameHolder(template, planned)) return 'Keep'
-  if (isDisabled(template) && template.metadata.deletionTimestamp === undefined) return 'Keep'
-  return template.spec?.deletionPolicy ?? 'Delete'
+  const isIdle = isDisabled(template) || findBeyond(template) !== undefined
+  if (isIdle && template.metadata.deletionTimestamp === undefined) return 'Keep'
+  const { deletionPolicy = 'Delete' } = template.spec ?? {}
+  // One that a newer version knows destroys nothing here.
+  return deletionPolicy === 'Delete' ? 'Delete' : 'Orphan'
 }
 
 /** What a template holds and where follows from these. */
@@ -178,4 +181,5 @@ const isSameHolder = (a: NamespaceTemplate, b: NamespaceTemplate): boolean =>
   a.metadata.uid === b.metadata.uid &&
   a.metadata.generation === b.metadata.generation &&
   a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
-  isDisabled(a) === isDisabled(b)
+  isDisabled(a) === isDisabled(b) &&
+  findBeyond(a) === findBeyond(b)

@@ -26,7 +26,7 @@ import { excessOf, namespacesToPrune, type ReachedNamespaces } from './prunes.ts
 import { PendingRevisions } from './revisions.ts'
 import { Rollouts } from './rollout.ts'
 import { StatusSchedule } from './status-schedule.ts'
-import { type NamespaceTemplate, templateResource } from './types.ts'
+import { type NamespaceTemplate, type TemplateStatus, templateResource } from './types.ts'
 
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
 
@@ -48,6 +48,8 @@ export class PopulationState {
   readonly watches: Watches
   /** What feeds the loop over templates. */
   readonly statuses: StatusSchedule
+  /** Template → what this process wrote last, the newest first. */
+  readonly #writtenStatuses = new Map<string, readonly string[]>()
   readonly #namespaces: Informer
   readonly #templates: Informer
   readonly #config: Informer
@@ -137,6 +139,7 @@ export class PopulationState {
   }
 
   forgetTemplate(name: string): void {
+    this.#writtenStatuses.delete(name)
     this.ledger.forgetTemplate(name)
     this.rollouts.forgetTemplate(name)
     this.pendingRevisions.forget(name)
@@ -218,7 +221,10 @@ export class PopulationState {
     const after = next && compileMatcher(next)
     if (after === undefined) this.#matchers.delete(name)
     else this.#matchers.set(name, after)
-    if (next !== undefined && old !== undefined && saysTheSame(next, old)) return undefined
+    if (next !== undefined && old !== undefined && saysTheSame(next, old)) {
+      if (this.#isOthersStatus(next, old)) this.#doubtStatus(name)
+      return undefined
+    }
     const namespaces = [...this.#namespaces.values()] as Namespace[]
     if (after === undefined) this.matchedNamespaces.templateGone(name)
     else this.matchedNamespaces.templateChanged(after, namespaces)
@@ -230,6 +236,24 @@ export class PopulationState {
     for (const holding of this.index.holdings.namespacesOf(name)) names.add(holding)
     for (const holding of this.metadata.namespacesOf(name)) names.add(holding)
     return [...names].map(keyOf)
+  }
+
+  /** Called before it is written: what is not among these was written by another process. */
+  writesStatus(name: string, status: TemplateStatus): void {
+    const written = this.#writtenStatuses.get(name) ?? []
+    this.#writtenStatuses.set(name, [JSON.stringify(status), ...written].slice(0, rememberedStatuses))
+  }
+
+  #isOthersStatus(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
+    const status = JSON.stringify(next.status)
+    if (status === JSON.stringify(old.status)) return false
+    return this.#writtenStatuses.get(next.metadata.name ?? '')?.includes(status) !== true
+  }
+
+  /** A process that led before this one may have written it late: it is not believed, as that of a start is. */
+  #doubtStatus(name: string): void {
+    this.statuses.request(name)
+    this.lookAgain(name)
   }
 
   #configChanged(next: KubeObject | undefined, old: KubeObject | undefined): Keys {
@@ -251,6 +275,9 @@ export class PopulationState {
     }
   }
 }
+
+/** An event may tell of one status when the next is on its way. */
+const rememberedStatuses = 4
 
 /** Our own status writes must not set us going again. */
 function saysTheSame(next: NamespaceTemplate, old: NamespaceTemplate): boolean {

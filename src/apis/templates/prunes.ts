@@ -1,7 +1,7 @@
 /** Where a version of a template would delete something: asked before anything is. */
 import type { Namespace } from '../namespaces/types.ts'
 import { identityOfApplied } from './applied-records.ts'
-import { isDisabled, isOptedOut, type Matcher } from './match.ts'
+import { findBeyond, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { evaluateParameters } from './parameters.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
 import { wantedIn } from './render.ts'
@@ -19,7 +19,7 @@ export interface ReachedNamespaces {
 export function namespacesToPrune(version: Matcher, index: PopulatedObjects, namespaces: ReachedNamespaces): string[] {
   const { name: template = '', deletionTimestamp } = version.template.metadata
   const isDeleted = deletionTimestamp !== undefined
-  if (isDisabled(version.template) && !isDeleted) return []
+  if ((isDisabled(version.template) || findBeyond(version.template) !== undefined) && !isDeleted) return []
   const pruned: string[] = []
   for (const name of new Set([...index.holdings.namespacesOf(template), ...namespaces.withMetadataOf(template)])) {
     const namespace = namespaces.find(name)

@@ -8,7 +8,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { type CloneProblem, type ResolveClone, resolveNameOnly } from './clones.ts'
 import { Conditions } from './conditions.ts'
 import { digestOf } from './digest.ts'
-import { creatorOf, ownerOf } from './match.ts'
+import { creatorOf, findBeyond, ownerOf } from './match.ts'
 import { evaluateParameters, noParameters, type ParameterFault } from './parameters.ts'
 import { objectsOf, type TemplateObject } from './template-objects.ts'
 import { hasToken, type Meanings, substituteIn, textsIn, tokensIn } from './tokens.ts'
@@ -25,12 +25,13 @@ export interface Rendered {
   readonly source: JsonObject | undefined
 }
 
-export const parameterReasons = ['ParameterMissing', 'ParameterInvalid'] as const
-type ParameterReason = (typeof parameterReasons)[number]
+/** Nothing of the template can be rendered. */
+export const wholeReasons = ['ParameterMissing', 'ParameterInvalid', 'NewerTemplate'] as const
+type WholeReason = (typeof wholeReasons)[number]
 
 export interface Skipped {
   readonly template: NamespaceTemplate
-  /** `RoleBinding/admin`; `parameter size` where nothing of the template can be rendered. */
+  /** `RoleBinding/admin`; `parameter size` or `template` where nothing of the template can be rendered. */
   readonly object: string
   readonly reason:
     | 'CreatorUnknown'
@@ -39,7 +40,7 @@ export interface Skipped {
     | 'Malformed'
     | 'ConditionFailed'
     | 'RoleNotOurs'
-    | ParameterReason
+    | WholeReason
     | CloneProblem['reason']
   readonly message: string
   /** What it is, as `identityOf` says; undefined = unknown. */
@@ -129,7 +130,8 @@ export function render(
   const people = { creator: creatorOf(namespace), owner: ownerOf(namespace) }
   const pass: Pass = { namespace, clones, ...people, holders: new Map() }
   for (const template of templates) {
-    const { values, faults } = template.spec?.parameters ? evaluateParameters(template, namespace) : noParameters
+    const { values, faults } =
+      template.spec?.parameters || findBeyond(template) ? evaluateParameters(template, namespace) : noParameters
     if (faults.length > 0) {
       for (const fault of faults) skipped.push(skippedFor(template, fault))
       holdAsApplied(template, pass)
@@ -190,15 +192,19 @@ export function wantedIn(templates: readonly NamespaceTemplate[], namespace: Pic
   return new Set([...objects.map((o) => identityOf(o.object)), ...skipped.flatMap((s) => s.identity ?? [])])
 }
 
-/** A template can't be rendered for want of a value that may stand in it. */
+/** A template can't be rendered for want of a value that may stand in it, or this version does not understand it. */
 export const skippedFor = (
   template: NamespaceTemplate,
   { parameter, field, value, wrong }: ParameterFault,
 ): Skipped => ({
   template,
-  object: `parameter ${parameter}`,
-  reason: value === undefined ? 'ParameterMissing' : 'ParameterInvalid',
-  message: `${field} of the namespace ${wrong}`,
+  ...(parameter === undefined
+    ? { object: 'template', reason: 'NewerTemplate', message: `the template ${wrong}` }
+    : {
+        object: `parameter ${parameter}`,
+        reason: value === undefined ? 'ParameterMissing' : 'ParameterInvalid',
+        message: `${field} of the namespace ${wrong}`,
+      }),
   identity: undefined,
 })
 

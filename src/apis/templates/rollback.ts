@@ -1,5 +1,7 @@
 /** Back to what a template said before. */
 import type { Client } from '../../client/client.ts'
+import { isConflict } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
 import { revisionNamespace, revisionsOf } from './revisions.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
 
@@ -33,8 +35,29 @@ export async function rollbackTemplate(
     const what = generation === undefined ? 'an earlier generation' : `generation ${generation}`
     throw new Error(`${what} of ${name} (now ${from}) is not in ${revisionNamespace}: ${there}`)
   }
-  // With the resourceVersion: what another client wrote meanwhile is not undone unseen.
-  const next = { ...template, spec: target.spec }
-  const updated = await client.update(templateResource, next, { dryRun, signal })
+  const updated = await replaceSpec(client, template, target.spec, { dryRun, signal })
   return { from, to: target.generation, generation: updated.metadata.generation ?? 0 }
+}
+
+/** As many writes of a status as may come between a read and its write. */
+const mostTries = 5
+
+/** With the resourceVersion: what another client wrote meanwhile is not undone unseen. A status that is new may be. */
+async function replaceSpec(
+  client: Client,
+  read: NamespaceTemplate,
+  spec: NamespaceTemplate['spec'],
+  options: { readonly dryRun: boolean; readonly signal: AbortSignal },
+): Promise<KubeObject> {
+  let template = read
+  for (let tries = 1; ; tries++) {
+    try {
+      return await client.update(templateResource, { ...template, spec }, options)
+    } catch (error) {
+      if (!isConflict(error) || tries === mostTries) throw error
+      const { name = '', generation } = template.metadata
+      template = (await client.get(templateResource, { name }, { signal: options.signal })) as NamespaceTemplate
+      if (template.metadata.generation !== generation) throw error
+    }
+  }
 }

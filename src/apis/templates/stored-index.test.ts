@@ -31,7 +31,7 @@ class World {
 
   constructor() {
     const version = (): ObjectVersion => this.#version
-    const onDrift = (): void => {}
+    const changes = { onDrift() {}, onRecorded() {}, onLeft() {} }
     const onError = (error: unknown): never => {
       throw error
     }
@@ -55,10 +55,8 @@ class World {
       },
       clock: this.#clock,
       findKind: () => configMaps,
-      watched: new PopulatedIndex({ client: new FakeClient(), clock: this.#clock, onDrift, onError }),
-      onDrift,
-      onRecorded() {},
-      onLeft() {},
+      watched: new PopulatedIndex({ client: new FakeClient(), clock: this.#clock, onError, ...changes }),
+      ...changes,
     })
     this.#running = this.index.run(this.#stop.signal)
     this.index.recorded('team', [claim], [], { namespaceUid: 'n', revision: 1024, isFirst: true })

@@ -28,13 +28,14 @@ import {
   believed,
   type MarkedObjects,
   objectPlace,
+  type PopulatedChanges,
   type PopulatedObject,
   type PopulatedObjects,
   type Written,
 } from './populated-objects.ts'
 import type { VerifiedMark } from './verified-mark.ts'
 
-export interface StoredIndexDeps {
+export interface StoredIndexDeps extends PopulatedChanges {
   readonly stored: Pick<StoreView, 'find' | 'glance' | 'glances' | 'follow' | 'revision'>
   readonly records: Pick<AppliedRecords, 'of'>
   readonly mark: Pick<VerifiedMark, 'read' | 'write'>
@@ -43,12 +44,6 @@ export interface StoredIndexDeps {
   readonly findKind: (apiVersion: string, kind: string) => ResourceType | undefined
   /** For kinds whose objects another server converts: the store does not tell what clients see of them. */
   readonly watched: PopulatedObjects
-  /** A writer other than us changed or removed a populated object. */
-  readonly onDrift: (namespace: string) => void
-  /** One appeared that is as the record says. */
-  readonly onRecorded: (namespace: string) => void
-  /** A template holds nothing any more in a namespace where it did. */
-  readonly onLeft: (template: string) => void
 }
 
 /** How often what was verified is marked, if anything has changed. */

@@ -103,6 +103,7 @@ export class TemplateReconciler implements Reconciler {
     if (isSameStatus(status, template.status)) return
     const { client } = this.#deps
     const { recordedKinds } = this.#state
+    this.#state.writesStatus(template.metadata.name ?? '', status)
     try {
       await client.update(templateResource, { ...template, status }, { subresource: 'status', signal })
     } catch (error) {

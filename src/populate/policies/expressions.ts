@@ -112,10 +112,7 @@ export const mayTemplates = (verb: string, name?: string): string =>
   `authorizer.group(g).resource(${text(templateResource.resource)})${name === undefined ? '' : `.name(${name})`}` +
   `.check(${text(verb)}).allowed())`
 
-/** On the namespace itself, as the request to it would be. */
-export const mayNamespace = (verb: string, name: string): string =>
-  `authorizer.group('').resource('namespaces').namespace(${name}).name(${name}).check(${text(verb)}).allowed()`
-
-/** A right that a role in the namespace does not give. */
-export const mayAllNamespaces = (verb: string, name: string): string =>
-  `authorizer.group('').resource('namespaces').name(${name}).check(${text(verb)}).allowed()`
+/** `scope`: 'namespace' = as the request to it would be; 'cluster' = by a right that no role in it gives. */
+export const mayNamespace = (verb: string, name: string, scope: 'namespace' | 'cluster' = 'namespace'): string =>
+  `authorizer.group('').resource('namespaces')${scope === 'cluster' ? '' : `.namespace(${name})`}.name(${name})` +
+  `.check(${text(verb)}).allowed()`

@@ -14,7 +14,6 @@ import {
 } from '../../apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import {
-  mayAllNamespaces,
   mayNamespace,
   mayTemplates,
   namespaceVariables,
@@ -200,7 +199,7 @@ const checkOwner: readonly Validation[] = [
   {
     expression:
       `!(${hasOwner}) || ${owner} == ${oldOwner} || !(${isNamed}) || ` +
-      mayAllNamespaces('assign-owner', 'variables.name'),
+      mayNamespace('assign-owner', 'variables.name', 'cluster'),
     messageExpression:
       `${userCannot} + 'make ' + ${quoted(owner)} + ' the owner of a namespace: annotation ${ownerKey} needs the ` +
       `verb "assign-owner" on namespaces'`,
