@@ -9,6 +9,8 @@ import { StatusError } from '../kube/status-error.ts'
 const pagePolicy = [
   "default-src 'none'",
   ...['script-src', 'style-src', 'img-src', 'font-src', 'connect-src'].map((directive) => `${directive} 'self'`),
+  // Else what scripts may come from: no worker is left to answer the requests of a later page.
+  "worker-src 'none'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

@@ -21,6 +21,10 @@ import { checkPassedOn } from './proxy.ts'
 const mostWatches = 200
 /** Tabs. */
 const mostStreams = 50
+/** A server takes no object above 3 MiB; what else an event holds is little. */
+const mostLineCharacters = 16 * 1024 * 1024
+/** Of an answer that is no watch, as much as may be worth showing. */
+const mostRefusalCharacters = 64 * 1024
 /** The page takes a stream for dead that says nothing for three times as long. */
 const beatMs = 10_000
 
@@ -123,7 +127,7 @@ class LiveStream {
         return
       }
       await this.#send(JSON.stringify({ watch, status: 200 }))
-      for await (const line of linesOf(body)) await this.#send(`{"watch":${watch},"event":${line}}`)
+      for await (const line of linesOf(body)) await this.#send(eventOf(watch, line))
       await this.#send(JSON.stringify({ watch, end: true }))
     } catch (error) {
       if (signal.aborted) return
@@ -139,12 +143,25 @@ class LiveStream {
   }
 }
 
+/** The page reads one stream for all watches: what is no JSON would end the others. @throws Error */
+function eventOf(watch: number, line: string): string {
+  try {
+    JSON.parse(line)
+  } catch (cause) {
+    throw new Error('the server sent an event that is no JSON', { cause })
+  }
+  return `{"watch":${watch},"event":${line}}`
+}
+
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 async function textOf(chunks: Chunks): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
-  for await (const chunk of chunks) text += decoder.decode(chunk, { stream: true })
+  for await (const chunk of chunks) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > mostRefusalCharacters) return text.slice(0, mostRefusalCharacters)
+  }
   return text
 }
 
@@ -154,6 +171,7 @@ async function* linesOf(chunks: Chunks): AsyncGenerator<string> {
   for await (const chunk of chunks) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
+    if (rest.length > mostLineCharacters) throw new Error('the server sent an event without end')
     for (const line of lines) if (line !== '') yield line
   }
 }

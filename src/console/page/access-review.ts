@@ -48,8 +48,17 @@ export async function mayWorkIn(cluster: Cluster, namespace: string, signal: Abo
 }
 
 /** False until the server has said yes. */
-export function useMay(action: ReviewedAction): boolean {
+export const useMay = (action: ReviewedAction): boolean => useMayAll([action])
+
+/** False until the server has said yes to each. */
+export function useMayAll(actions: readonly ReviewedAction[]): boolean {
   const cluster = useCluster()
-  const { value = false } = useAnswer((signal) => mayI(cluster, action, signal), [cluster, JSON.stringify(action)])
+  const { value = false } = useAnswer(
+    async (signal) => {
+      const answers = await Promise.all(actions.map((action) => mayI(cluster, action, signal)))
+      return answers.every((isAllowed) => isAllowed)
+    },
+    [cluster, JSON.stringify(actions)],
+  )
   return value
 }

@@ -46,7 +46,7 @@ export function App({ cluster, router }: AppProps) {
 
 function viewAt(path: string): { readonly view: ComponentChildren; readonly title: string } {
   if (path === '/' || path === '/namespaces') return { view: <NamespacesView />, title: 'My namespaces' }
-  if (path === '/namespaces/new')
+  if (path === '/new/namespace')
     return { view: <Later load={loadCreateView} given={{}} />, title: 'Create a namespace' }
   const namespace = namespaceInPath(path)
   if (namespace !== undefined && isTabPath(namespace.tab)) {
@@ -54,8 +54,8 @@ function viewAt(path: string): { readonly view: ComponentChildren; readonly titl
     return { view: <NamespaceView key={name} name={name} tab={tab} />, title: name }
   }
   if (path === '/templates') return { view: <TemplatesView />, title: 'Templates' }
-  if (path === '/templates/map') return { view: <MapView />, title: 'Which template reaches which namespaces' }
-  if (path === '/templates/new') return { view: <EditView name={undefined} />, title: 'New template' }
+  if (path === '/map') return { view: <MapView />, title: 'Which template reaches which namespaces' }
+  if (path === '/new/template') return { view: <EditView name={undefined} />, title: 'New template' }
   const template = templateInPath(path)
   if (template !== undefined) {
     const { name, isEdited } = template
@@ -68,7 +68,7 @@ function viewAt(path: string): { readonly view: ComponentChildren; readonly titl
 function NoView({ path }: { readonly path: string }) {
   return (
     <div class="empty">
-      <h2>There is no page {path}</h2>
+      <h1>There is no page {path}</h1>
       <Link class="button" href="/namespaces">
         My namespaces
       </Link>
@@ -76,7 +76,9 @@ function NoView({ path }: { readonly path: string }) {
   )
 }
 
-const areaOf = (path: string): string => (path.startsWith('/templates') ? '/templates' : '/namespaces')
+/** What is not of one namespace or template stands beside these: a namespace may be named `new`, a template `map`. */
+const areaOf = (path: string): string =>
+  /^\/(?:templates\/|templates$|map$|new\/template$)/.test(path) ? '/templates' : '/namespaces'
 
 const areas = [
   { href: '/namespaces', title: 'Namespaces' },

@@ -23,41 +23,59 @@ export type FeedOptions = Pick<InformerOptions, 'resource' | 'namespace' | 'fiel
 
 /** Changes that come together are shown together. */
 const burstMs = 50
+/** How often a kind is listed that may be listed and not watched. */
+const listAgainMs = 15_000
 
 export function startFeed<T extends KubeObject>(client: Client, clock: Clock, options: FeedOptions): Feed<T> {
   const state = signal<FeedState<T>>({ ready: false, objects: [] })
   const left = new AbortController()
-  let isDue = false
-  const show = (): void => {
-    isDue = false
-    if (informer.synced && !left.signal.aborted) {
-      state.value = { ready: true, objects: [...informer.values()] as T[] }
+  const refuse = (refused: Error): void => {
+    // Rights may come; but then the view is opened again, and asking all the time helps until then nothing.
+    left.abort()
+    state.value = { ready: true, objects: [], refused }
+  }
+  const follow = (): void => {
+    if (left.signal.aborted) return
+    const round = new AbortController()
+    const signal = AbortSignal.any([left.signal, round.signal])
+    let isDue = false
+    const show = (): void => {
+      isDue = false
+      if (informer.synced && !signal.aborted) state.value = { ready: true, objects: [...informer.values()] as T[] }
     }
+    const informer = new Informer({
+      ...options,
+      client,
+      clock,
+      includeUninitialized: true,
+      keep: withoutManagedFields,
+      onChange() {
+        if (isDue) return
+        isDue = true
+        clock.after(burstMs, show)
+      },
+      onError(error) {
+        // Of the page's own code: it would be asked again and again in silence.
+        if (error instanceof ReferenceError) throwUncaught(error)
+        if (!(error instanceof Error) || !(isForbidden(error) || isNotFound(error))) return
+        if (!informer.synced) return refuse(error)
+        // It was listed: the watch alone is refused, or the right was taken away, which the next list says.
+        show()
+        round.abort()
+        clock.after(listAgainMs, follow)
+      },
+    })
+    void informer.run(signal)
+    void informer.whenSynced().then(show)
   }
-  const showSoon = (): void => {
-    if (isDue) return
-    isDue = true
-    clock.after(burstMs, show)
-  }
-  const informer = new Informer({
-    ...options,
-    client,
-    clock,
-    includeUninitialized: true,
-    keep: withoutManagedFields,
-    onChange: showSoon,
-    onError(error) {
-      // Of the page's own code: it would be asked again and again in silence.
-      if (error instanceof ReferenceError) reportError(error)
-      if (!(error instanceof Error) || !(isForbidden(error) || isNotFound(error))) return
-      // Rights may come; but then the view is opened again, and asking all the time helps until then nothing.
-      left.abort()
-      state.value = { ready: true, objects: [], refused: error }
-    },
-  })
-  void informer.run(left.signal)
-  void informer.whenSynced().then(show)
+  follow()
   return { state, stop: () => left.abort() }
+}
+
+function throwUncaught(error: Error): void {
+  queueMicrotask(() => {
+    throw error
+  })
 }
 
 /** Half of most objects, and shown nowhere. */

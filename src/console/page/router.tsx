@@ -30,7 +30,7 @@ export function createRouter(window: Window): Router {
       window.history.pushState(null, '', href)
       place.value = read()
       // What was pressed is gone: keyboards and screen readers go on at the new view.
-      window.document.getElementById('main')?.focus()
+      focusMain(window.document)
     },
     become(href) {
       window.history.replaceState(null, '', href)
@@ -38,6 +38,9 @@ export function createRouter(window: Window): Router {
     },
   }
 }
+
+/** Where a view begins, for keyboards and screen readers. */
+export const focusMain = (document: Document): void => document.getElementById('main')?.focus()
 
 export const RouterContext = createContext<Router | undefined>(undefined)
 

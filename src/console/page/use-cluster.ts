@@ -16,27 +16,19 @@ export function useCluster(): Cluster {
 
 const notYet: FeedState<never> = { ready: false, objects: [] }
 
-/** @param delayMs how long the component must have been shown: rows that fly by are not asked about */
-export function useFeed<T extends KubeObject>(options: FeedOptions, delayMs = 0): FeedState<T> {
+export function useFeed<T extends KubeObject>(options: FeedOptions): FeedState<T> {
   const cluster = useCluster()
   const shown = useSignal<FeedState<T>>(notYet)
   const { group, version, resource } = options.resource
   const { namespace, fieldSelector, labelSelector } = options
   useEffect(() => {
-    let stop = (): void => undefined
-    const timer = cluster.clock.after(delayMs, () => {
-      const feed = cluster.feed<T>(options)
-      const unsubscribe = feed.state.subscribe((state) => {
-        shown.value = state
-      })
-      stop = () => {
-        unsubscribe()
-        feed.stop()
-      }
+    const feed = cluster.feed<T>(options)
+    const unsubscribe = feed.state.subscribe((state) => {
+      shown.value = state
     })
     return () => {
-      timer.cancel()
-      stop()
+      unsubscribe()
+      feed.stop()
     }
   }, [cluster, group, version, resource, namespace, fieldSelector, labelSelector])
   return shown.value

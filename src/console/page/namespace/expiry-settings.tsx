@@ -9,6 +9,7 @@ import {
   ttlAnnotation,
 } from '../../../apis/expiry/types.ts'
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
+import { parseGoDuration } from '../../../kube/duration.ts'
 import { formatTime } from '../../../kube/time.ts'
 import { useMay } from '../access-review.ts'
 import { expiryText } from '../namespaces/draft.ts'
@@ -68,11 +69,16 @@ function End({ namespace }: { readonly namespace: Namespace }) {
       <Moment at={at} ahead />
       <span class="muted">
         {template === undefined ? '' : ` by template ${template}`}
-        {ttl === undefined ? '' : `, ${ttl} after its creation`}
+        {ttl !== undefined && endsAfter(ttl, namespace) ? `, ${ttl} after its creation` : ''}
       </span>
     </>
   )
 }
+
+/** False of a namespace whose end was put off: what it asked for at first stands in its annotation for good. */
+const endsAfter = (ttl: string, namespace: Namespace): boolean =>
+  Date.parse(namespace.metadata.creationTimestamp ?? '') + (parseGoDuration(ttl) ?? Number.NaN) ===
+  expiresAtMs(namespace)
 
 interface SetProps {
   readonly set: (annotations: Readonly<Record<string, string | null>>) => void

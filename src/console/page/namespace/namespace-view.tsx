@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { type Namespace, nameLabel } from '../../../apis/namespaces/types.ts'
 import { creatorKey } from '../../../apis/templates/types.ts'
-import { followNamespace } from '../namespaces/follow-namespace.ts'
+import { followNamespace, Unseen } from '../namespaces/follow-namespace.ts'
 import { rowOf } from '../namespaces/namespace-row.ts'
 import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
 import { PhaseBadge, PopulationBadge } from '../namespaces/phase-badge.tsx'
@@ -39,9 +39,16 @@ interface NamespaceViewProps {
 export function NamespaceView({ name, tab }: NamespaceViewProps) {
   const cluster = useCluster()
   const found = useSignal<Namespace | Error | undefined>(undefined)
+  /** It was seen on its way out, so that it is not there any more is no fault. */
+  const isGone = useSignal(false)
   useEffect(() => {
     found.value = undefined
+    isGone.value = false
     return followNamespace(cluster, name, (next) => {
+      const before = found.peek()
+      const wasGoing =
+        before !== undefined && !(before instanceof Error) && before.metadata.deletionTimestamp !== undefined
+      isGone.value = next instanceof Unseen && next.isMissing && (wasGoing || isGone.peek())
       found.value = next
     })
   }, [cluster, name])
@@ -61,8 +68,8 @@ export function NamespaceView({ name, tab }: NamespaceViewProps) {
         ))}
       </nav>
       <div class="scroll">
-        {found.value instanceof Error ? <Refusal error={found.value} /> : null}
-        {found.value === undefined ? (
+        {isGone.value ? <Gone name={name} /> : found.value instanceof Error ? <Refusal error={found.value} /> : null}
+        {isGone.value ? null : found.value === undefined ? (
           <p class="muted" role="status">
             Asking the cluster…
           </p>
@@ -74,6 +81,16 @@ export function NamespaceView({ name, tab }: NamespaceViewProps) {
         <CopyCommand command={commandOf(tab, name)} />
       </footer>
     </>
+  )
+}
+
+function Gone({ name }: { readonly name: string }) {
+  return (
+    <div class="notice" role="status">
+      <p>
+        <strong>{name} is gone,</strong> with all that was in it. <Link href="/namespaces">Back to my namespaces</Link>
+      </p>
+    </div>
   )
 }
 
@@ -96,7 +113,7 @@ function bodyOf(tab: TabPath, name: string, namespace: Namespace | undefined): C
 function commandOf(tab: TabPath, name: string): string {
   switch (tab) {
     case '':
-      return `kubectl borough why ${name}`
+      return `borough why ${name}`
     case 'objects':
       return `kubectl get $(kubectl api-resources --namespaced --verbs=list -o name | paste -sd,) -n ${name}`
     case 'access':

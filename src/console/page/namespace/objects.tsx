@@ -1,10 +1,12 @@
 /** What a namespace holds, by template and by owner. */
 import { useMemo } from 'preact/hooks'
+import { protectedByLabel } from '../../../apis/templates/types.ts'
 import { objectArguments } from '../../../base/shell-text.ts'
 import { qualifiedResource } from '../../../kube/gvk.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { useFirst } from '../widgets/first.tsx'
 import { Moment } from '../widgets/moment.tsx'
+import { ProtectedMark } from '../widgets/protected-mark.tsx'
 import { firstOf, type TreeNode, treeOf } from './object-tree.ts'
 import { useContent } from './use-content.ts'
 
@@ -69,12 +71,15 @@ function NodeList({ nodes, namespace }: { readonly nodes: readonly TreeNode[]; r
 }
 
 function Node({ node: { kind, object }, namespace }: { readonly node: TreeNode; readonly namespace: string }) {
-  const { name = '', creationTimestamp, deletionTimestamp, finalizers = [] } = object.metadata
+  const { name = '', labels = {}, creationTimestamp, deletionTimestamp, finalizers = [] } = object.metadata
   return (
     <details class="node">
       <summary>
         <span class="kind">{kind.kind}</span>
         <span class="node-name">{name}</span>
+        {protectedByLabel in labels ? (
+          <ProtectedMark title={`protected by template ${labels[protectedByLabel]}`} />
+        ) : null}
         {deletionTimestamp === undefined ? null : (
           <span class="badge bad">going{finalizers.length > 0 ? `, held by ${finalizers.join(', ')}` : ''}</span>
         )}

@@ -19,17 +19,16 @@ interface OverviewProps {
 const latestEvents = 6
 
 export function Overview({ name, namespace }: OverviewProps) {
+  const isSettable = namespace !== undefined && namespace.metadata.deletionTimestamp === undefined
   return (
     <div class="overview">
       {namespace === undefined ? null : <Why namespace={namespace} />}
-      <section class="panel" aria-labelledby="usage">
+      <section class={isSettable ? 'panel' : 'panel wide'} aria-labelledby="usage">
         <h2 id="usage">Usage</h2>
         <UsageList namespace={name} />
         <Limits namespace={name} />
       </section>
-      {namespace === undefined || namespace.metadata.deletionTimestamp !== undefined ? null : (
-        <Settings namespace={namespace} />
-      )}
+      {isSettable ? <Settings namespace={namespace} /> : null}
       <section class="panel wide" aria-labelledby="latest">
         <h2 id="latest">Latest events</h2>
         <EventList namespace={name} most={latestEvents} />

@@ -1,7 +1,7 @@
 /** `borough why` as a view: why a namespace is not ready, or not gone, and what helps, with a button if one may. */
 import { type Explanation, explainNamespace, type Obstacle } from '../../../apis/namespaces/explain.ts'
 import type { Namespace } from '../../../apis/namespaces/types.ts'
-import { useMay } from '../access-review.ts'
+import { useMayAll } from '../access-review.ts'
 import { useAnswer } from '../use-answer.ts'
 import { useCluster } from '../use-cluster.ts'
 import { ActionButton } from '../widgets/action-button.tsx'
@@ -52,12 +52,13 @@ function Explained({ explanation }: { readonly explanation: Explanation }) {
         </p>
       )}
       {obstacles.map((obstacle) => (
-        <ObstacleCard key={obstacle.what} obstacle={obstacle} namespace={explanation.namespace} />
+        <ObstacleCard key={obstacle.what} obstacle={obstacle} namespace={explanation.namespace} left={left} />
       ))}
       {reports.map(({ type, message }) => (
         <p class="notice" key={type}>
           <span>
-            <strong>{type}</strong> {message}
+            {/* A condition that is named while it is False reads as if it were met. */}
+            <strong>{type === 'Populated' ? 'Its templates are incomplete' : type}</strong> {message}
           </span>
         </p>
       ))}
@@ -75,7 +76,13 @@ function Explained({ explanation }: { readonly explanation: Explanation }) {
   )
 }
 
-function ObstacleCard({ obstacle, namespace }: { readonly obstacle: Obstacle; readonly namespace: string }) {
+interface ObstacleCardProps {
+  readonly obstacle: Obstacle
+  readonly namespace: string
+  readonly left: Explanation['left']
+}
+
+function ObstacleCard({ obstacle, namespace, left }: ObstacleCardProps) {
   const { what, who, since, until, progress, helps } = obstacle
   return (
     <article class="obstacle">
@@ -109,7 +116,7 @@ function ObstacleCard({ obstacle, namespace }: { readonly obstacle: Obstacle; re
         )}
       </dl>
       {helps.map(({ command, effect }) => {
-        const hand = helpingHand(command, namespace)
+        const hand = helpingHand(command, namespace, left)
         return (
           <div class="help" key={command}>
             <p>{effect}</p>
@@ -125,5 +132,5 @@ function ObstacleCard({ obstacle, namespace }: { readonly obstacle: Obstacle; re
 /** Only for users whom the server would let. */
 function HandButton({ hand }: { readonly hand: HelpingHand }) {
   const cluster = useCluster()
-  return useMay(hand.needs) ? <ActionButton title={hand.title} isLasting act={() => hand.act(cluster)} /> : null
+  return useMayAll(hand.needs) ? <ActionButton title={hand.title} isLasting act={() => hand.act(cluster)} /> : null
 }

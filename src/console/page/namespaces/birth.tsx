@@ -23,6 +23,7 @@ const readAgainMs = 1000
 /** What most templates hold. */
 const shownKinds = [
   { group: '', version: 'v1', resource: 'serviceaccounts' },
+  { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'roles' },
   { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'rolebindings' },
   { group: '', version: 'v1', resource: 'resourcequotas' },
   { group: '', version: 'v1', resource: 'limitranges' },

@@ -12,13 +12,15 @@ interface CreateFormProps {
   readonly asked: readonly AskedField[]
   /** Templates that can be chosen: they select by labels. */
   readonly choosable: readonly NamespaceTemplate[]
+  /** There may be templates, and the user may not see them. */
+  readonly isWithoutChoice: boolean
   /** What the server says of fields, by `placeOf` and `metadata.name`. */
   readonly faults: ReadonlyMap<string, readonly string[]>
   readonly onChange: (part: Partial<Draft>) => void
   readonly onSubmit: () => void
 }
 
-export function CreateForm({ draft, asked, choosable, faults, onChange, onSubmit }: CreateFormProps) {
+export function CreateForm({ draft, asked, choosable, isWithoutChoice, faults, onChange, onSubmit }: CreateFormProps) {
   const name = useRef<HTMLInputElement>(null)
   useEffect(() => name.current?.focus(), [])
   return (
@@ -43,6 +45,12 @@ export function CreateForm({ draft, asked, choosable, faults, onChange, onSubmit
           />
         )}
       </Field>
+      {isWithoutChoice ? (
+        <p class="muted">
+          The server does not show you its templates, and labels decide which of them it gets. Who runs this cluster
+          knows which labels to set, below.
+        </p>
+      ) : null}
       {choosable.length === 0 ? null : <Choice draft={draft} choosable={choosable} onChange={onChange} />}
       {asked.map((field) => (
         <Asked

@@ -73,7 +73,7 @@ function Previewed({ preview }: { readonly preview: DraftPreview }) {
       {templates.map(({ name, objects }) =>
         objects.length === 0 ? null : (
           <div key={name}>
-            <h3>{name === '' ? 'As the server says, of the first twenty' : `Template ${name}`}</h3>
+            <h3>{name === '' ? 'The first twenty objects, as the server names them' : `Template ${name}`}</h3>
             <ul class="objects">
               {objects.map((object) => (
                 <li key={object.title}>
@@ -98,11 +98,12 @@ function Previewed({ preview }: { readonly preview: DraftPreview }) {
   )
 }
 
-function Previewable({ previewed: { title, object } }: { readonly previewed: PreviewedObject }) {
+function Previewable({ previewed: { title, object, said = [] } }: { readonly previewed: PreviewedObject }) {
   const [kind, ...name] = title.split('/')
   const words = (
     <>
       <span class="kind">{kind}</span> {name.join('/')}
+      {said.length === 0 ? null : <small class="muted"> ({said.join('; ')})</small>}
     </>
   )
   return object === undefined ? (

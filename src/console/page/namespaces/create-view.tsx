@@ -5,8 +5,10 @@ import { expiresAtAnnotation, ttlAnnotation } from '../../../apis/expiry/types.t
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
 import { isDisabled } from '../../../apis/templates/match.ts'
 import { type NamespaceTemplate, ownerKey, templateResource } from '../../../apis/templates/types.ts'
+import { isForbidden } from '../../../kube/status-error.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import type { Cluster } from '../cluster.ts'
+import { focusMain } from '../router.tsx'
 import { useAnswer } from '../use-answer.ts'
 import { useCluster, useFeed } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
@@ -79,6 +81,7 @@ export function CreateView() {
           draft={draft.value}
           asked={fields}
           choosable={templates.objects.filter(isChoosable)}
+          isWithoutChoice={templates.refused !== undefined && isForbidden(templates.refused)}
           faults={faultsIn(asked.value.kind === 'refused' ? asked.value.error : undefined)}
           onChange={(part) => {
             draft.value = { ...draft.value, ...part }
@@ -86,6 +89,7 @@ export function CreateView() {
           onSubmit={() => {
             const created = cluster.client.create(namespaceResource, namespace)
             born.value = created
+            focusMain(document)
             created.then(
               () => keepName(cluster, name),
               (error: unknown) => {

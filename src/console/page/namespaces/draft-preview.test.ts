@@ -51,9 +51,16 @@ test('what is left out is said with its reason', () => {
 })
 
 test('an object that is copied from elsewhere is named', () => {
-  const objects = [{ cloneFrom: { apiVersion: 'v1', kind: 'Secret', namespace: 'shared', name: 'pull' } }]
+  const cloneFrom = { apiVersion: 'v1', kind: 'Secret', namespace: 'shared', name: 'pull' }
+  const objects = [{ cloneFrom, protect: true, drift: 'Strict' as const, yieldTo: ['rotator'] }]
   const cloning = { ...template, spec: { ...template.spec, templates: [], objects } }
   const { templates, skipped } = previewOf({ metadata: { name: 'team-a' } }, [], [cloning])
   expect(skipped).toEqual([])
-  expect(templates).toMatchObject([{ name: 'team', objects: [{ title: 'Secret/pull' }] }])
+  const said = [
+    'a copy of Secret pull in namespace shared',
+    'protected: others may not write it',
+    'drift: Strict',
+    'fields that rotator set are left to them',
+  ]
+  expect(templates).toEqual([{ name: 'team', objects: [{ title: 'Secret/pull', said }] }])
 })

@@ -7,15 +7,18 @@ import type { Namespace } from '../../../apis/namespaces/types.ts'
 import { resolveNameOnly } from '../../../apis/templates/clones.ts'
 import { compileMatcher, ownerOf, selectTemplates } from '../../../apis/templates/match.ts'
 import { holdersOf, keysHeld, titleOfKey, valueOf } from '../../../apis/templates/namespace-metadata.ts'
-import { render, titleOf } from '../../../apis/templates/render.ts'
+import { type Rendered, render, titleOf } from '../../../apis/templates/render.ts'
 import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
 import type { KubeObject } from '../../../kube/types.ts'
+import { sayingsOf } from '../templates/object-words.ts'
 
 export interface PreviewedObject {
   /** `ConfigMap/about` */
   readonly title: string
-  /** Absent where the template may not be read. */
+  /** Absent where the template may not be read, and where it is a copy. */
   readonly object?: KubeObject
+  /** What the template says of it beside its content. */
+  readonly said?: readonly string[]
 }
 
 export interface PreviewedTemplate {
@@ -47,9 +50,7 @@ export function previewOf(
   const { objects, skipped } = render(templates, answer, resolveNameOnly)
   const rendered = templates.map(({ metadata }) => ({
     name: metadata.name ?? '',
-    objects: objects
-      .filter(({ template }) => template.metadata.name === metadata.name)
-      .map(({ object }) => ({ title: titleOf(object), object: withoutPlace(object) })),
+    objects: objects.filter(({ template }) => template.metadata.name === metadata.name).map(previewed),
   }))
   const known = new Set(rendered.flatMap((template) => template.objects.map(({ title }) => title)))
   const told = warnings.flatMap((text) => wouldCreate.exec(text)?.[1] ?? []).filter((title) => !known.has(title))
@@ -65,6 +66,15 @@ export function previewOf(
     templates: [...rendered, ...(told.length === 0 ? [] : [{ name: '', objects: told.map((title) => ({ title })) }])],
     skipped: skipped.map(({ object, message }) => ({ title: object, message })),
     warnings: warnings.filter((text) => !wouldCreate.test(text)),
+  }
+}
+
+function previewed({ object, held }: Rendered): PreviewedObject {
+  const said = sayingsOf(held)
+  return {
+    title: titleOf(object),
+    ...(held.cloneFrom === undefined ? { object: withoutPlace(object) } : {}),
+    ...(said.length === 0 ? {} : { said }),
   }
 }
 

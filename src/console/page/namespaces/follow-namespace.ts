@@ -11,10 +11,13 @@ const readAgainMs = 15_000
 export class Unseen extends Error {
   override readonly name = 'Unseen'
   readonly isOpen: boolean
+  /** It is not there, or hidden as if it were not. */
+  readonly isMissing: boolean
 
-  constructor({ message }: Error, isOpen: boolean) {
+  constructor({ message }: Error, isOpen: boolean, isMissing = false) {
     super(message)
     this.isOpen = isOpen
+    this.isMissing = isMissing
   }
 }
 
@@ -42,7 +45,7 @@ export function followNamespace(
       if (left.signal.aborted) return
       // What else went wrong says the line at the top, and it is tried again.
       if (isForbidden(error)) await showUnseen(error as Error)
-      else if (isNotFound(error)) show(new Unseen(error as Error, false))
+      else if (isNotFound(error)) show(new Unseen(error as Error, false, true))
     }
     cluster.clock.after(againMs, () => {
       if (!left.signal.aborted) void read()
@@ -51,7 +54,7 @@ export function followNamespace(
   const unsubscribe = feed.state.subscribe(({ ready, objects: [namespace], refused }) => {
     if (refused !== undefined) void read()
     else if (namespace !== undefined) show(namespace)
-    else if (ready) show(new Unseen(new Error(`namespaces "${name}" not found`), false))
+    else if (ready) show(new Unseen(new Error(`namespaces "${name}" not found`), false, true))
   })
   return () => {
     unsubscribe()

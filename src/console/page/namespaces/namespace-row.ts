@@ -26,7 +26,18 @@ export interface NamespaceRow {
   readonly isOpen?: boolean
 }
 
+/** What is shown of a list is read again with every event, of which one of its objects is new. */
+const rows = new WeakMap<Namespace, NamespaceRow>()
+
 export function rowOf(namespace: Namespace): NamespaceRow {
+  const known = rows.get(namespace)
+  if (known !== undefined) return known
+  const row = readRow(namespace)
+  rows.set(namespace, row)
+  return row
+}
+
+function readRow(namespace: Namespace): NamespaceRow {
   const { name = '', labels = {}, annotations = {}, creationTimestamp, deletionTimestamp } = namespace.metadata
   const expires = annotations[expiresAtAnnotation]
   return {

@@ -5,8 +5,9 @@ import { loadCreateView } from '../later-views.ts'
 import { Link, useRouter } from '../router.tsx'
 import { useCluster } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
-import { PlusIcon, ShieldIcon } from '../widgets/icons.tsx'
+import { PlusIcon } from '../widgets/icons.tsx'
 import { Moment } from '../widgets/moment.tsx'
+import { ProtectedMark } from '../widgets/protected-mark.tsx'
 import { Search, useSeek, useSought } from '../widgets/search.tsx'
 import { type Column, VirtualRows } from '../widgets/virtual-rows.tsx'
 import { AddKnown, KnownOnly } from './known-namespaces.tsx'
@@ -25,6 +26,9 @@ const columns: readonly Column[] = [
   { key: 'age', title: 'Age' },
 ]
 
+/** After the list was shown. */
+const loadNextMs = 1000
+
 export const pathOfNamespace = (name: string): string => `/namespaces/${encodeURIComponent(name)}`
 
 export function NamespacesView() {
@@ -39,9 +43,11 @@ export function NamespacesView() {
   const isKnownOnly = refused !== undefined
   const isShown = rows !== undefined
   useEffect(() => {
-    // What is likely to be opened next; the view itself says so if it can't be loaded.
-    if (isShown) loadCreateView().catch(() => undefined)
-  }, [isShown])
+    if (!isShown) return undefined
+    // What is likely to be opened next, once there is time; the view itself says so if it can't be loaded.
+    const timer = cluster.clock.after(loadNextMs, () => void loadCreateView().catch(() => undefined))
+    return () => timer.cancel()
+  }, [cluster, isShown])
 
   return (
     <>
@@ -53,7 +59,7 @@ export function NamespacesView() {
           </span>
         </h1>
         <Search label="Search by name, owner or label" placeholder="Name, owner:alice, label:env=prod" />
-        <Link class="button primary" href="/namespaces/new">
+        <Link class="button primary" href="/new/namespace">
           <PlusIcon />
           Create namespace
         </Link>
@@ -101,11 +107,7 @@ function cellsOf(row: NamespaceRow) {
       <Link class="name-link" tabIndex={-1} href={pathOfNamespace(row.name)}>
         {row.name}
       </Link>
-      {row.isProtected ? (
-        <span class="mark-protected" role="img" aria-label="protected from deletion" title="protected from deletion">
-          <ShieldIcon />
-        </span>
-      ) : null}
+      {row.isProtected ? <ProtectedMark title="protected from deletion" /> : null}
     </>,
     <PhaseBadge {...row} />,
     <PopulationBadge population={row.population} phase={row.phase} />,
@@ -139,7 +141,7 @@ function Empty(props: { readonly sought: string; readonly isKnownOnly: boolean; 
           : 'Create one: it comes with what the templates of this cluster hold. One that you are given appears here.'}
       </p>
       <div class="row">
-        <Link class="button primary" href="/namespaces/new">
+        <Link class="button primary" href="/new/namespace">
           Create namespace
         </Link>
         {isKnownOnly ? <AddKnown mine={mine} /> : null}

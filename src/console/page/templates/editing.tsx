@@ -72,8 +72,16 @@ export function Editing({ edited, onSaved }: EditingProps) {
     <div class="editing">
       <section class="panel" aria-label="The template as YAML">
         <div class="editor" ref={host} />
+        <small class="muted">
+          <kbd>Ctrl</kbd>+<kbd>Space</kbd> completes, <kbd>Ctrl</kbd>+<kbd>]</kbd> indents.
+        </small>
         <div class="row">
-          <button type="button" class="button" disabled={now.at === 'planning'} onClick={() => void plan()}>
+          <button
+            type="button"
+            class="button"
+            aria-disabled={now.at === 'planning'}
+            onClick={() => now.at !== 'planning' && void plan()}
+          >
             Plan
           </button>
           <button
@@ -90,8 +98,27 @@ export function Editing({ edited, onSaved }: EditingProps) {
           </span>
         </div>
       </section>
-      {now.at === 'refused' ? <Refusal error={now.error} title="It would be refused" /> : null}
-      {now.at === 'planned' ? <PlanPanel plan={now.plan} /> : null}
+      <Beside now={now} />
     </div>
   )
+}
+
+/** What the plan says, or what it would. */
+function Beside({ now }: { readonly now: State }) {
+  switch (now.at) {
+    case 'refused':
+      return <Refusal error={now.error} title="It would be refused" />
+    case 'planned':
+      return <PlanPanel plan={now.plan} />
+    default:
+      return (
+        <section class="panel" aria-labelledby="unplanned">
+          <h2 id="unplanned">What it would do</h2>
+          <p class="muted">
+            A plan asks the server, without anything being changed, what would be created, changed and deleted in each
+            namespace, and what would be refused.
+          </p>
+        </section>
+      )
+  }
 }

@@ -60,7 +60,7 @@ export function MapView() {
         <div class="empty">
           <h2>{templates.ready && namespaces.ready ? emptyText(sought) : 'Asking the cluster…'}</h2>
           {templates.ready && templates.objects.length === 0 ? (
-            <Link class="button primary" href="/templates/new">
+            <Link class="button primary" href="/new/template">
               New template
             </Link>
           ) : (
@@ -90,7 +90,7 @@ const emptyText = (sought: string): string =>
 
 function addressOf(template: string, sought: string): string {
   const query = new URLSearchParams({ ...(template ? { template } : {}), ...(sought ? { q: sought } : {}) })
-  return query.size === 0 ? '/templates/map' : `/templates/map?${query.toString()}`
+  return query.size === 0 ? '/map' : `/map?${query.toString()}`
 }
 
 /** Of any template where none is chosen. */

@@ -1,6 +1,7 @@
 /** The write of an edited template: what another author wrote meanwhile is not undone unseen. */
 import { type NamespaceTemplate, templateResource } from '../../../apis/templates/types.ts'
 import type { Client } from '../../../client/client.ts'
+import { lastAppliedAnnotation } from '../../../kube/apply/last-applied.ts'
 import { isConflict } from '../../../kube/status-error.ts'
 
 /** Its status is written once a second while it rolls out. */
@@ -16,12 +17,17 @@ export async function saveTemplate(
   if (present === undefined || present.metadata.name !== name) return client.create(templateResource, template)
   let seen = present
   for (let tries = 1; ; tries++) {
-    const { uid, resourceVersion, finalizers } = seen.metadata
+    const { uid, resourceVersion, finalizers, annotations } = seen.metadata
+    // The text is without it, and `kubectl apply` needs it to know what it once set.
+    const applied = annotations?.[lastAppliedAnnotation]
     const metadata = {
       ...template.metadata,
       ...(uid === undefined ? {} : { uid }),
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(finalizers === undefined ? {} : { finalizers }),
+      ...(applied === undefined
+        ? {}
+        : { annotations: { [lastAppliedAnnotation]: applied, ...template.metadata.annotations } }),
     }
     try {
       return await client.update(templateResource, { ...template, metadata })

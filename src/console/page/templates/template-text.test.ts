@@ -17,7 +17,13 @@ const at = (from: number, to: number): string => text.slice(from, to)
 
 test('what the server keeps for itself is not edited, and comes back as it was written', () => {
   const written = textOf({
-    metadata: { name: 'a', uid: 'u', resourceVersion: '7', generation: 2, annotations: { x: 'y' } },
+    metadata: {
+      name: 'a',
+      uid: 'u',
+      resourceVersion: '7',
+      generation: 2,
+      annotations: { x: 'y', 'kubectl.kubernetes.io/last-applied-configuration': '{}' },
+    },
     spec: { adopt: true },
     status: { matched: 3 },
   })

@@ -1,6 +1,7 @@
 /** A template as YAML: without what the server keeps for itself, and with the line at which each field stands. */
 import { type Document, isNode, parseDocument, stringify } from 'yaml'
 import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
+import { lastAppliedAnnotation } from '../../../kube/apply/last-applied.ts'
 import type { StatusCause } from '../../../kube/types.ts'
 
 /** A fault with its place in the text, in characters. */
@@ -11,11 +12,13 @@ export interface TextFault {
 }
 
 export function textOf({ apiVersion, kind, metadata, spec }: NamespaceTemplate): string {
-  const { name, labels, annotations } = metadata
+  const { name, labels } = metadata
+  // What `kubectl apply` keeps there is the whole template again, in one line.
+  const { [lastAppliedAnnotation]: _, ...annotations } = metadata.annotations ?? {}
   return stringify({
     apiVersion: apiVersion ?? 'policy.borough.dev/v1alpha1',
     kind: kind ?? 'NamespaceTemplate',
-    metadata: { name, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}) },
+    metadata: { name, ...(labels ? { labels } : {}), ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
     ...(spec === undefined ? {} : { spec }),
   })
 }

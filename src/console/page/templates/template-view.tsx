@@ -32,7 +32,7 @@ export function TemplateView({ name }: { readonly name: string }) {
           <Link href="/templates">Templates</Link>
         </nav>
         <h1>{name}</h1>
-        <Link class="button" href={`/templates/map?template=${encodeURIComponent(name)}`}>
+        <Link class="button" href={`/map?template=${encodeURIComponent(name)}`}>
           Which namespaces
         </Link>
         <Link class="button primary" href={`${pathOfTemplate(name)}/edit`}>
@@ -59,35 +59,40 @@ export function TemplateView({ name }: { readonly name: string }) {
   )
 }
 
+const disabledMeans =
+  'Namespaces that exist keep what they have, as far as it has come, and new ones get nothing from it.'
+
 function Rollout({ template }: { readonly template: NamespaceTemplate }) {
   const { client } = useCluster()
   const { name = '', generation } = template.metadata
   const isAllowed = useMay({ verb: 'patch', group: templateResource.group, resource: templateResource.resource, name })
   const progress = progressOf(template)
   const stop = stopOf(template)
+  const isOff = isDisabled(template)
   const annotate = (key: string, value: string | null): Promise<unknown> =>
     client.patch(templateResource, { name }, { metadata: { annotations: { [key]: value } } })
   return (
     <section class="panel" aria-labelledby="rollout" aria-live="polite">
       <h2 id="rollout">Rollout of generation {generation}</h2>
-      <ProgressBar progress={progress} />
+      {isOff ? (
+        <p class="notice wait">
+          <span>
+            <strong>It is disabled.</strong> {disabledMeans}
+          </span>
+        </p>
+      ) : (
+        <ProgressBar progress={progress} />
+      )}
       <dl class="facts">
         <Fact term="State">
           <WordBadge word={wordOf(template)} />
         </Fact>
-        <Fact term="Selects">{progress.matched.toLocaleString('en')}</Fact>
+        {isOff ? null : <Fact term="Selects">{progress.matched.toLocaleString('en')}</Fact>}
         <Fact term="At a time">{template.spec?.rollout?.maxUnavailable ?? '10%, at least 5'}</Fact>
         <Fact term="Drift">{template.spec?.driftPolicy ?? 'Correct'}</Fact>
         <Fact term="What it lets go">{template.spec?.deletionPolicy ?? 'Delete'}</Fact>
       </dl>
-      {['Progressing', 'Synced'].map((type) => {
-        const condition = conditionOf(template, type)
-        return condition === undefined || condition.message === '' ? null : (
-          <p key={type} class={stop === condition ? 'notice wait' : 'muted'}>
-            {condition.message} (<Moment at={condition.lastTransitionTime} />)
-          </p>
-        )
-      })}
+      {/* Above what changes while it goes: a button must not move from under a pointer. */}
       {isAllowed ? (
         <div class="row">
           {stop?.reason === 'TooManyPrunes' ? (
@@ -97,13 +102,27 @@ function Rollout({ template }: { readonly template: NamespaceTemplate }) {
               act={() => annotate(confirmPruneAnnotation, String(generation))}
             />
           ) : null}
-          {isDisabled(template) ? (
-            <ActionButton title="Resume" isHarmless act={() => annotate(applyAnnotation, null)} />
+          {/* One button with two sides: a keyboard stays on it. */}
+          {isOff ? (
+            <ActionButton title="Enable this template" isHarmless act={() => annotate(applyAnnotation, null)} />
           ) : (
-            <ActionButton title="Pause this template" act={() => annotate(applyAnnotation, 'disable')} />
+            <ActionButton
+              title="Disable this template"
+              warning={disabledMeans}
+              act={() => annotate(applyAnnotation, 'disable')}
+            />
           )}
         </div>
       ) : null}
+      {/* Of one that is disabled they speak of the namespaces that it selects: none. */}
+      {(isOff ? [] : ['Progressing', 'Synced']).map((type) => {
+        const condition = conditionOf(template, type)
+        return condition === undefined || condition.message === '' ? null : (
+          <p key={type} class={stop === condition ? 'notice wait' : 'muted'}>
+            {condition.message} (<Moment at={condition.lastTransitionTime} />)
+          </p>
+        )
+      })}
     </section>
   )
 }

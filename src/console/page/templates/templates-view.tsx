@@ -18,19 +18,22 @@ export const pathOfTemplate = (name: string): string => `/templates/${encodeURIC
 
 export function TemplatesView() {
   const { ready, objects, refused } = useFeed<NamespaceTemplate>({ resource: templateResource })
+  const mayCreate = useMay({ verb: 'create', group: templateResource.group, resource: templateResource.resource })
   return (
     <>
       <header class="view-head">
         <h1>
           Templates <span class="count">{ready && refused === undefined ? objects.length : ''}</span>
         </h1>
-        <Link class="button" href="/templates/map">
+        <Link class="button" href="/map">
           Which reach which namespaces
         </Link>
-        <Link class="button primary" href="/templates/new">
-          <PlusIcon />
-          New template
-        </Link>
+        {mayCreate ? (
+          <Link class="button primary" href="/new/template">
+            <PlusIcon />
+            New template
+          </Link>
+        ) : null}
       </header>
       <div class="scroll">
         <Switch />
@@ -50,7 +53,7 @@ export function TemplatesView() {
           <div class="empty">
             <h2>There is no template yet</h2>
             <p>A template holds objects that every namespace it selects is given when it is created, and keeps.</p>
-            <Link class="button primary" href="/templates/new">
+            <Link class="button primary" href="/new/template">
               Write the first template
             </Link>
           </div>
@@ -68,7 +71,7 @@ export function TemplatesView() {
 function TemplateTable({ templates }: { readonly templates: readonly NamespaceTemplate[] }) {
   return (
     <section class="panel">
-      <table class="table" aria-label="Templates">
+      <table class="table templates" aria-label="Templates">
         <thead>
           <tr>
             <th scope="col">Name</th>

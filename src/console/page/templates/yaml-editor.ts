@@ -3,7 +3,7 @@
  * constructed sheets; as elements in the document the policy of the page would refuse them.
  */
 import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { yaml } from '@codemirror/lang-yaml'
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
 import { lintGutter, setDiagnostics } from '@codemirror/lint'
@@ -34,8 +34,8 @@ export function openEditor(host: HTMLElement, text: string, onEdit: () => void):
       lintGutter(),
       autocompletion({ override: [completeField] }),
       syntaxHighlighting(HighlightStyle.define(highlights)),
-      // Escape, then Tab, leaves the editor: as in every text field of CodeMirror.
-      keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+      // Tab leaves the editor, as every other field.
+      keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
       EditorView.contentAttributes.of({ 'aria-label': 'Template', tabindex: '0' }),
       EditorView.theme(look),
       EditorView.updateListener.of(({ docChanged }) => docChanged && onEdit()),
@@ -51,7 +51,12 @@ export function openEditor(host: HTMLElement, text: string, onEdit: () => void):
         severity: 'error' as const,
         message,
       }))
-      view.dispatch(setDiagnostics(view.state, diagnostics))
+      const [first] = diagnostics
+      view.dispatch(
+        setDiagnostics(view.state, diagnostics),
+        // It may stand out of sight.
+        ...(first === undefined ? [] : [{ effects: EditorView.scrollIntoView(first.from, { y: 'center' }) }]),
+      )
     },
     close: () => view.destroy(),
   }

@@ -30,7 +30,8 @@ export function Moment({ at, ahead = false }: { readonly at: string | undefined;
   if (at === undefined || Number.isNaN(then)) return <span class="muted">–</span>
   const text = ahead ? (distance > 0 ? `in ${spanText(distance)}` : `${spanText(distance)} ago`) : spanText(distance)
   return (
-    <time dateTime={at} title={`${new Date(then).toLocaleString()} (${at})`}>
+    // Its next second is no news where what is around it is a live region.
+    <time aria-live="off" dateTime={at} title={`${new Date(then).toLocaleString()} (${at})`}>
       {text}
     </time>
   )

@@ -3,39 +3,39 @@
  * Home and End move the row that is meant, Enter opens it. The row that is meant is named to screen readers by
  * `aria-activedescendant`, since the element itself may come and go.
  */
-import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Component, type ComponentChildren } from 'preact'
+import { useMemo, useRef, useState } from 'preact/hooks'
+import { MovingContext, useRowsInSight } from './rows-in-sight.ts'
 
 export interface Column {
   readonly key: string
   readonly title: string
 }
 
+/** In the order of the columns. */
+type CellsOf<T> = (row: T) => readonly ComponentChildren[]
+
 interface VirtualRowsProps<T> {
   readonly label: string
   /** Says in the style sheet how wide its columns are. */
   readonly layout: string
   readonly columns: readonly Column[]
+  /** A row that is the same as before is not made anew. */
   readonly rows: readonly T[]
   readonly keyOf: (row: T) => string
-  /** In the order of the columns. */
-  readonly cells: (row: T) => readonly ComponentChildren[]
+  readonly cells: CellsOf<T>
   readonly onOpen: (row: T) => void
 }
 
-/** Above and below what is in sight. */
-const spareRows = 6
 const pageRows = 12
 
 export function VirtualRows<T>({ label, layout, columns, rows, keyOf, cells, onOpen }: VirtualRowsProps<T>) {
   const scroller = useRef<HTMLDivElement>(null)
-  const { top, height, rowHeight } = useScroll(scroller)
+  const { first, end, rowHeight, isMoving } = useRowsInSight(scroller)
   const [meant, setMeant] = useState<string>()
-  const meantAt = rows.findIndex((row) => keyOf(row) === meant)
-  const first = Math.max(0, Math.floor(top / rowHeight) - spareRows)
-  const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + spareRows)
-  const shown = rows.slice(first, last)
-  if (meantAt >= 0 && (meantAt < first || meantAt >= last)) shown.push(rows[meantAt] as T)
+  const meantAt = useMemo(() => rows.findIndex((row) => keyOf(row) === meant), [rows, meant])
+  const shown = rows.slice(first, end).map((row, i) => ({ row, at: first + i }))
+  if (meantAt >= 0 && (meantAt < first || meantAt >= end)) shown.push({ row: rows[meantAt] as T, at: meantAt })
 
   const move = (event: KeyboardEvent): void => {
     const row = rows[meantAt]
@@ -46,6 +46,10 @@ export function VirtualRows<T>({ label, layout, columns, rows, keyOf, cells, onO
     event.preventDefault()
     setMeant(keyOf(next))
     bringIntoSight(scroller.current, to, rowHeight)
+  }
+  const press = (event: MouseEvent): void => {
+    const row = isOwnClick(event) ? rows[rowUnder(event)] : undefined
+    if (row !== undefined) onOpen(row)
   }
 
   return (
@@ -70,32 +74,76 @@ export function VirtualRows<T>({ label, layout, columns, rows, keyOf, cells, onO
           ))}
         </div>
       </div>
-      <div role="rowgroup" class="grid-body" style={{ height: `${rows.length * rowHeight}px` }}>
-        {shown.map((row) => {
-          const key = keyOf(row)
-          const at = key === meant ? meantAt : first + shown.indexOf(row)
-          return (
-            <div
-              role="row"
-              id={idOf(key)}
-              key={key}
-              aria-rowindex={at + 2}
-              aria-selected={key === meant}
-              class="grid-row"
-              style={{ transform: `translateY(${at * rowHeight}px)` }}
-              onClick={(event) => isOwnClick(event) && onOpen(row)}
-            >
-              {cells(row).map((cell, i) => (
-                <div role="gridcell" class={`cell ${columns[i]?.key}`} key={columns[i]?.key}>
-                  {cell}
-                </div>
-              ))}
-            </div>
-          )
-        })}
-      </div>
+      <MovingContext.Provider value={isMoving}>
+        <div role="rowgroup" class="grid-body" style={{ height: `${rows.length * rowHeight}px` }} onClick={press}>
+          {shown.map(({ row, at }) => {
+            const key = keyOf(row)
+            return (
+              <Row
+                key={key}
+                id={idOf(key)}
+                row={row}
+                at={at}
+                top={at * rowHeight}
+                isMeant={key === meant}
+                columns={columns}
+                cells={cells}
+              />
+            )
+          })}
+        </div>
+      </MovingContext.Provider>
     </div>
   )
+}
+
+interface RowProps<T> {
+  readonly id: string
+  readonly row: T
+  readonly at: number
+  readonly top: number
+  readonly isMeant: boolean
+  readonly columns: readonly Column[]
+  readonly cells: CellsOf<T>
+}
+
+/** Made anew only when something of it has changed: of those in sight all but a few stay as one scrolls. */
+class Row<T> extends Component<RowProps<T>> {
+  override shouldComponentUpdate(next: Readonly<RowProps<T>>): boolean {
+    const { row, top, isMeant, columns, cells } = this.props
+    return (
+      next.row !== row ||
+      next.top !== top ||
+      next.isMeant !== isMeant ||
+      next.columns !== columns ||
+      next.cells !== cells
+    )
+  }
+
+  override render({ id, row, at, top, isMeant, columns, cells }: RowProps<T>) {
+    return (
+      <div
+        role="row"
+        id={id}
+        aria-rowindex={at + 2}
+        aria-selected={isMeant}
+        class="grid-row"
+        style={{ top: `${top}px` }}
+      >
+        {cells(row).map((cell, i) => (
+          <div role="gridcell" class={`cell ${columns[i]?.key}`} key={columns[i]?.key}>
+            {cell}
+          </div>
+        ))}
+      </div>
+    )
+  }
+}
+
+/** Where in the table the row stands that was pressed. */
+function rowUnder({ target: at }: MouseEvent): number {
+  const row = at instanceof Element ? at.closest('[role="row"]') : null
+  return Number(row?.getAttribute('aria-rowindex') ?? 0) - 2
 }
 
 /** References to elements are parted by spaces. */
@@ -135,29 +183,4 @@ function bringIntoSight(scroller: HTMLElement | null, at: number, rowHeight: num
   const bottom = top + rowHeight - (scroller.clientHeight - headHeight)
   if (scroller.scrollTop > top) scroller.scrollTop = top
   else if (scroller.scrollTop < bottom) scroller.scrollTop = bottom
-}
-
-/** How high a row is says the style sheet: on a narrow screen it has two lines. */
-function useScroll(scroller: { readonly current: HTMLElement | null }) {
-  const [seen, setSeen] = useState({ top: 0, height: 800, rowHeight: 44 })
-  const read = (): void => {
-    const element = scroller.current
-    if (element === null) return
-    const rowHeight = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row-height'))
-    const next = { top: element.scrollTop, height: element.clientHeight, rowHeight }
-    setSeen((old) => (old.top === next.top && old.height === next.height && old.rowHeight === rowHeight ? old : next))
-  }
-  useLayoutEffect(read, [])
-  useEffect(() => {
-    const element = scroller.current
-    if (element === null) return undefined
-    const resized = new ResizeObserver(read)
-    resized.observe(element)
-    element.addEventListener('scroll', read, { passive: true })
-    return () => {
-      resized.disconnect()
-      element.removeEventListener('scroll', read)
-    }
-  }, [])
-  return seen
 }
