@@ -9,6 +9,7 @@ import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import { createCodecs } from '../http/codecs.ts'
 import { dispatcher } from '../http/dispatch.ts'
 import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
+import { LateRefusals } from '../http/late-refusals.ts'
 import type { Defense } from '../http/overload.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
 import { createStages } from '../http/stages/stages.ts'
@@ -94,6 +95,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         flowControl: deps.flowControl,
         now: () => clock.now(),
         began: (context) => core.diagnostics.publish(sliceBegan, context),
+        lateRefusals: new LateRefusals(clock),
       },
       authorization,
     }),

@@ -192,11 +192,12 @@ export const defaultConfig: Config = {
 export function parseServiceRanges(text: string): readonly AddressRange[] {
   const ranges = text.split(',').map((cidr) => {
     const range = parseCidr(cidr.trim())
-    if (range === undefined) throw new Error(`${JSON.stringify(cidr)} is no CIDR, or has no addresses to give`)
+    if (range === undefined)
+      throw new Error(`${JSON.stringify(cidr)} is no CIDR like 10.96.0.0/12, or has no addresses to give.`)
     return range
   })
   if (ranges.length > 2 || ranges[0]?.family === ranges[1]?.family) {
-    throw new Error('it must be one CIDR, or one of IPv4 and one of IPv6')
+    throw new Error('It must be one CIDR, or one of IPv4 and one of IPv6.')
   }
   return ranges
 }
@@ -209,7 +210,7 @@ export function parsePortRange(text: string): PortRange {
   const [, from = '', to = ''] = /^\s*(\d{1,5})-(\d{1,5})\s*$/.exec(text) ?? []
   const range = { first: Number(from), last: Number(to) }
   if (from === '' || range.first < 1 || range.last > 65_535 || range.last < range.first) {
-    throw new Error('it must be two ports, like 30000-32767')
+    throw new Error('It must be two ports, like 30000-32767.')
   }
   return range
 }

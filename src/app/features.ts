@@ -105,11 +105,12 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
 export const controllerRulesOf = (list: readonly Feature[]): ControllerRules =>
   Object.fromEntries(list.flatMap(({ controllerRules = {} }) => Object.entries(controllerRules)))
 
-type Deciding = Required<Pick<RegistryDeps, 'admission' | 'accountants' | 'beforeRead'>>
+type Deciding = Required<Pick<RegistryDeps, 'admission' | 'accountants' | 'beforeRead' | 'projections'>>
 
 /** What features have to say about requests. */
 export const decidingParts = (parts: readonly FeatureParts[]): Deciding => ({
   admission: inAdmissionOrder(parts.flatMap(({ admission = [] }) => admission)),
   accountants: parts.flatMap(({ accountants = [] }) => accountants),
   beforeRead: new Map(parts.flatMap(({ beforeRead = [] }) => [...beforeRead])),
+  projections: new Map(parts.flatMap(({ projections = [] }) => [...projections])),
 })

@@ -1,9 +1,9 @@
 /** Creates of namespaces that are answered when the namespace is initialized. */
 import type { HeldNamespace } from '../apis/initializers/hold.ts'
 import { isInitializing, type Namespace } from '../apis/namespaces/types.ts'
-import { leavePlaces } from '../http/places.ts'
 import { isTrue } from '../http/request-info.ts'
 import { isNamespaces } from '../http/resolution.ts'
+import { leaveSeats } from '../http/seats.ts'
 import { warn } from '../http/verbs/target.ts'
 import type { AwaitCreated } from '../http/verbs/verb.ts'
 import { parseGoDuration } from '../kube/duration.ts'
@@ -21,7 +21,7 @@ type AwaitReady = (held: HeldNamespace, ...created: Parameters<AwaitCreated>) =>
 /** The answer to a create of a namespace waits until the namespace is ready. */
 export function holdUntilInitialized({ config, features: { hold }, lister }: Core): AwaitCreated {
   const ready: AwaitReady = async (held, stored, request, context, { type }) => {
-    leavePlaces(context)
+    leaveSeats(context)
     const find = (): StoredObject | undefined => lister.find(type, '', held.name)
     const current = (): Namespace | undefined => find()?.object
     // It is created, so it is not refused: a flow that has too many of them waiting is answered at once.
@@ -39,13 +39,7 @@ export function holdUntilInitialized({ config, features: { hold }, lister }: Cor
   return (stored, request, context, target) => {
     const { query } = context.info
     // Before anything looks at `stored.object`: creates of other kinds are answered without parsing what was stored.
-    if (
-      target.type.namespaced ||
-      !isNamespaces(target.type) ||
-      stored.revision === 0 ||
-      isTrue(query.get('includeUninitialized'))
-    )
-      return stored
+    if (!isNamespaces(target.type) || stored.revision === 0 || isTrue(query.get('includeUninitialized'))) return stored
     const held = heldOf(stored)
     return held === undefined ? stored : ready(held, stored, request, context, target)
   }

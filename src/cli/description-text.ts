@@ -3,7 +3,7 @@ import type { TemplateDescription } from '../apis/templates/describe.ts'
 import { type Paint, plain } from './colour.ts'
 
 export function descriptionText(description: TemplateDescription, paint: Paint = plain): string {
-  const { template, isDisabled, selects, needs, parameters, sets, objects } = description
+  const { template, isDisabled, selects, needs, parameters, sets, expiry, objects } = description
   const given = parameters.map(
     ({ name, from, allowed, default: preset, required }) =>
       `${from}: ${allowed}${required ? ', required' : preset ? `, ${JSON.stringify(preset)} if it is not there` : ''}` +
@@ -13,12 +13,22 @@ export function descriptionText(description: TemplateDescription, paint: Paint =
     ['Selects namespaces with', selects.length > 0 ? selects : ['any name but kube-system']],
     ['To create one takes', needs],
     ['A namespace gives', given],
+    ['It ends by itself', expiry === undefined ? [] : expiryLines(expiry)],
     ['It is given', [...Object.entries(sets).map(([key, value]) => `${key}: ${value}`), ...objects]],
   ]
   const text = blocks.flatMap(([title, lines]) =>
     lines.length === 0 ? [] : ['', paint('strong', `${title}:`), ...lines.map(indented)],
   )
   return `${[`template ${template}${isDisabled ? ' (disabled)' : ''}`, ...text].join('\n')}\n`
+}
+
+/** Where only the longest life is said, it is also what a namespace gets that says nothing. */
+function expiryLines({ default: preset = '', max = '' }: NonNullable<TemplateDescription['expiry']>): string[] {
+  const usual = preset || max
+  return [
+    ...(usual === '' ? [] : [`${usual} after its creation, if it says nothing itself`]),
+    ...(max === '' ? [] : [`${max} after its creation at the latest`]),
+  ]
 }
 
 const indented = (line: string): string => `  ${line}`

@@ -1,18 +1,21 @@
 /** `borough doctor`: is everything in order, and what to do if not. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { Remote } from '../client/remote.ts'
-import type { Finding } from '../doctor/doctor.ts'
+import type { Finding, Health } from '../doctor/doctor.ts'
+import type { Paint, Tone } from './colour.ts'
+import { outputOption, printAnswer } from './output.ts'
 import { openFlags, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
+import { tableText } from './table.ts'
 
 interface DoctorFlags extends RemoteFlags {
   readonly dataDir?: string
   readonly namespace: string
-  readonly output: 'text' | 'json' | 'yaml'
 }
 
 const usualDataDir = '.borough'
+const tones = { ok: 'good', warn: 'warning', fail: 'bad' } satisfies Record<Health, Tone>
 
 export function addDoctorCommand(program: Command): void {
   const command = program
@@ -21,9 +24,7 @@ export function addDoctorCommand(program: Command): void {
     .option('--data-dir <dir>', `of a server, running or not; default: ${usualDataDir}, where neither is named`)
   withRemoteFlags(command)
     .option('--namespace <name>', "where borough populate's Secret and Lease are", 'borough-system')
-    .addOption(
-      new Option('-o, --output <format>', 'how it is printed').choices(['text', 'json', 'yaml']).default('text'),
-    )
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `
@@ -35,6 +36,8 @@ Exit codes: 0 nothing failed, 1 something did.
 Examples:
   borough doctor
   borough doctor --data-dir /var/lib/borough -o json
+  borough doctor -o wide      # a table
+  borough doctor -o name      # what is not in order
   borough doctor --kubeconfig ~/.kube/config --context production`,
     )
     .action(async (flags: DoctorFlags) => {
@@ -51,7 +54,11 @@ Examples:
         },
         systemClock,
       )
-      process.stdout.write(await printed(findings, flags.output))
+      await printAnswer(command, {
+        value: { findings },
+        text: (paint, isWide, shown) => (isWide ? findingsTable : findingsText)(shown.findings, paint),
+        names: findings.filter(({ status }) => status !== 'ok').map(({ check }) => check),
+      })
       process.exitCode = findings.some(({ status }) => status === 'fail') ? 1 : 0
     })
 }
@@ -67,16 +74,21 @@ async function remoteOf(flags: DoctorFlags, dataDir: string | undefined): Promis
   return openFlags({ kubeconfig }, 'doctor')
 }
 
-async function printed(findings: readonly Finding[], output: DoctorFlags['output']): Promise<string> {
-  if (output === 'json') return `${JSON.stringify({ findings }, null, 2)}\n`
-  if (output === 'yaml') {
-    const { stringify } = await import('yaml')
-    return stringify({ findings }, { lineWidth: 0 })
-  }
+function findingsText(findings: readonly Finding[], paint: Paint): string {
   const lines = findings.map(
     ({ status, check, message, remedy }) =>
-      `${status.padEnd(4)}  ${check}: ${message}\n${remedy === undefined ? '' : `      → ${remedy}\n`}`,
+      `${paint(tones[status], status.padEnd(4))}  ${check}: ${message}\n` +
+      (remedy === undefined ? '' : `      → ${remedy}\n`),
   )
-  const count = (wanted: string): number => findings.filter(({ status }) => status === wanted).length
-  return `${lines.join('')}${count('ok')} ok, ${count('warn')} warnings, ${count('fail')} failed\n`
+  return `${lines.join('')}${summary(findings)}\n`
+}
+
+function findingsTable(findings: readonly Finding[]): string {
+  const rows = findings.map(({ status, check, message, remedy = '' }) => [status, check, message, remedy])
+  return `${tableText(['STATUS', 'CHECK', 'FINDING', 'WHAT TO DO'], rows)}${summary(findings)}\n`
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (wanted: Health): number => findings.filter(({ status }) => status === wanted).length
+  return `${count('ok')} ok, ${count('warn')} warnings, ${count('fail')} failed`
 }

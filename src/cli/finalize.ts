@@ -18,7 +18,7 @@ export function addFinalizeCommand(program: Command): void {
     .requiredOption('--remove <finalizer>', 'which one')
     .option('--dry-run', 'say what would be done', false)
   withWaitFlags(withRemoteFlags(command), 'until the namespace is gone')
-    .addOption(outputOption('it', ['name']))
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `
@@ -49,9 +49,9 @@ Examples:
       const verb = flags.dryRun ? 'would be removed' : 'removed'
       await printAnswer(command, {
         value: { namespace: name, ...release, released },
-        text: () =>
-          released
-            .map((from) => `${flags.remove} ${verb} from ${from === 'namespace' ? `namespace ${name}` : from}\n`)
+        text: (_paint, _isWide, shown) =>
+          shown.released
+            .map((from) => `${shown.finalizer} ${verb} from ${from === 'namespace' ? `namespace ${name}` : from}\n`)
             .join(''),
         names: released.map((from) => (from === 'namespace' ? `namespace/${name}` : from)),
       })

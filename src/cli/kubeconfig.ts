@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { dayMs, durationOption, validityBounds } from './duration.ts'
 import { serialized } from './output.ts'
+import { nameDataDir } from './store-place.ts'
 
 interface KubeconfigFlags {
   readonly user: string
@@ -50,7 +51,11 @@ Examples:
       const { kubeconfigYaml } = await import('../client/kubeconfig.ts')
       const { directoryPkiStore, openCertificateAuthority } = await import('../pki/pki.ts')
       const dataDir = resolve(flags.dataDir)
-      const authority = await openCertificateAuthority(directoryPkiStore(join(dataDir, 'pki')), systemClock)
+      const authority = await openCertificateAuthority(
+        directoryPkiStore(join(dataDir, 'pki')),
+        systemClock,
+        nameDataDir,
+      )
       const server = flags.server ?? (await findEndpoint(dataDir))?.url ?? 'https://127.0.0.1:6443'
       const groups = [...flags.group, ...(flags.groups?.split(',') ?? [])].map((g) => g.trim()).filter((g) => g !== '')
       const { cert, key } = authority.mintClientCertificate({ user: flags.user, groups, durationMs: flags.duration })

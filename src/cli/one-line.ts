@@ -1,8 +1,12 @@
-/** What went wrong, for a terminal: one line, no stack, and what to do where that is known. */
+/** What went wrong, for a terminal. */
+import { visibleText } from '../base/shell-text.ts'
+
+/** One line, no stack, and what to do where that is known. */
 export function oneLine(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
+  if (!(error instanceof Error)) return visibleText(String(error))
   const hint = hintOf(error)
-  const text = error.message.split('\n')[0] ?? error.name
+  // A server's message may repeat what a client wrote.
+  const text = visibleText(error.message.split('\n')[0] ?? error.name)
   return hint === undefined ? text : `${text}: ${hint}`
 }
 

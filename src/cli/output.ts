@@ -1,41 +1,43 @@
 /** `-o`: the forms of an answer, alike in every command. */
 import { type Command, Option } from 'commander'
+import { visibleText } from '../base/shell-text.ts'
 import { colourChoice, type Paint, paintFor } from './colour.ts'
 
 const formats = ['text', 'wide', 'json', 'yaml', 'name'] as const
 type Format = (typeof formats)[number]
 
-export interface Answer {
+export interface Answer<T> {
   /** For json and yaml. */
-  readonly value: unknown
-  /** `isWide`: with nothing left out. */
-  text(paint: Paint, isWide: boolean): string
-  /** For name: as kubectl takes them, `namespace/team-a`. */
-  readonly names?: readonly string[]
+  readonly value: T
+  /**
+   * `shown`: the value, its texts fit for a terminal (see `visibleValue`): clients wrote some of them. `isWide`: with
+   * nothing left out, and as a table where it is a list.
+   */
+  text(paint: Paint, isWide: boolean, shown: T): string
+  /** For name, one per line: as kubectl takes them (`namespace/team-a`), or what else the command worked on. */
+  readonly names: readonly string[]
 }
 
 /**
- * Every command that answers takes text, json and yaml.
+ * Every command that answers takes all forms.
  *
  * @param what is printed: 'it', 'the result'
  */
-export function outputOption(what: string, further: readonly ('wide' | 'name')[] = []): Option {
-  const taken = formats.filter((f) => (f !== 'wide' && f !== 'name') || further.includes(f))
-  return new Option('-o, --output <format>', `how ${what} is printed`).choices(taken).default('text')
-}
+export const outputOption = (what: string): Option =>
+  new Option('-o, --output <format>', `how ${what} is printed`).choices(formats).default('text')
 
 /** Of a command that serves: one line, which another process can wait for. */
 export const readyLineOption = (): Option =>
   new Option('-o, --output <format>', 'how the ready line is printed').choices(['text', 'json']).default('text')
 
-export async function printAnswer(command: Command, { value, text, names = [] }: Answer): Promise<void> {
+export async function printAnswer<T>(command: Command, { value, text, names }: Answer<T>): Promise<void> {
   const format = command.getOptionValue('output') as Format
   process.stdout.write(
     format === 'json' || format === 'yaml'
       ? await serialized(value, format)
       : format === 'name'
-        ? names.map((name) => `${name}\n`).join('')
-        : text(paintFor(colourChoice(command), process.stdout), format === 'wide'),
+        ? names.map((name) => `${visibleText(name)}\n`).join('')
+        : text(paintFor(colourChoice(command), process.stdout), format === 'wide', visibleValue(value)),
   )
 }
 
@@ -43,4 +45,16 @@ export async function serialized(value: unknown, format: 'json' | 'yaml'): Promi
   if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`
   const { stringify } = await import('yaml')
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+/** Every text in it as `visibleText` has it: none sends a terminal commands, or looks like further lines. */
+export function visibleValue<T>(value: T): T {
+  return visible(value) as T
+}
+
+function visible(value: unknown): unknown {
+  if (typeof value === 'string') return visibleText(value)
+  if (Array.isArray(value)) return value.map(visible)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [visibleText(key), visible(each)]))
 }

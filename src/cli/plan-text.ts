@@ -1,5 +1,6 @@
 /** A plan as a terminal shows it. */
 import type { PlannedObject, TemplatePlan } from '../apis/templates/plan.ts'
+import { visibleText } from '../base/shell-text.ts'
 import { type Paint, plain, type Tone } from './colour.ts'
 
 const signs = { create: '+', change: '~', prune: '-', orphan: 'o', refuse: '!', skip: '?' } as const
@@ -35,7 +36,7 @@ export function planText(plan: TemplatePlan, paint: Paint = plain, isWide = fals
       text,
     )
   }
-  if (stop !== undefined) lines.push('', paint('bad', `It would stop before all of this: ${stop}.`))
+  if (stop !== undefined) lines.push('', paint('bad', `It would stop before all of this: ${visibleText(stop)}.`))
   lines.push('', summary(namespaces))
   return `${lines.join('\n')}\n`
 }
@@ -45,17 +46,21 @@ export const isChange = (namespaces: TemplatePlan['namespaces']): boolean =>
   namespaces.some(({ objects }) => objects.some(({ action }) => action !== 'skip'))
 
 function objectText({ object, action, differences = [], reason, message }: PlannedObject, paint: Paint): string {
-  const head = `  ${paint(tones[action], `${signs[action]} ${object}`)}`
-  if (action === 'refuse' || action === 'skip') return `${head}: ${reason}: ${message}`
+  const head = `  ${paint(tones[action], `${signs[action]} ${visibleText(object)}`)}`
+  if (action === 'refuse' || action === 'skip') return `${head}: ${reason}: ${visibleText(message ?? '')}`
   if (action === 'orphan') return `${head} (stays, without the label)`
   return [
     head,
-    ...differences.map(({ path, before, after }) => {
-      if (before === undefined) return `      ${path}: ${JSON.stringify(after)} (new)`
-      if (after === undefined) return `      ${path}: ${JSON.stringify(before)} (goes)`
-      return `      ${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`
-    }),
+    ...differences.map(
+      ({ path, before, after }) => `      ${visibleText(`${path}: ${differenceText(before, after)}`)}`,
+    ),
   ].join('\n')
+}
+
+function differenceText(before: unknown, after: unknown): string {
+  if (before === undefined) return `${JSON.stringify(after)} (new)`
+  if (after === undefined) return `${JSON.stringify(before)} (goes)`
+  return `${JSON.stringify(before)} → ${JSON.stringify(after)}`
 }
 
 function summary(namespaces: TemplatePlan['namespaces']): string {

@@ -50,7 +50,7 @@ export function addPopulateCommand(program: Command): void {
     .option('--image <image>', 'with --print-manifests: the container image', 'borough:latest')
     .option('--uninstall', 'take webhooks and policies off the cluster and end; templates and objects stay', false)
     .addOption(logLevelOption())
-    .addOption(outputOption('the ready line, or what is printed or deleted', ['name']))
+    .addOption(outputOption('the ready line, or what is printed or deleted'))
   addSettings(command)
   command
     .addHelpText(
@@ -73,7 +73,7 @@ Examples:
         return printManifests(flags, command)
       }
       if (flags.uninstall) return uninstall(flags, command)
-      if (flags.output === 'yaml' || flags.output === 'name') {
+      if (flags.output !== 'text' && flags.output !== 'json') {
         command.error(`-o ${flags.output} needs --print-manifests or --uninstall`)
       }
       const { runPopulate } = await import('./run-populate.ts')

@@ -1,7 +1,9 @@
 /** `borough populate --print-manifests`: what an administrator reads, and then applies. */
 import type { Command } from 'commander'
 import { stringify } from 'yaml'
-import { findKinds, heldKinds, kindsInTemplates, manifests, reachOf } from '../populate/populate.ts'
+import { visibleText } from '../base/shell-text.ts'
+import type { ServedKind } from '../client/client.ts'
+import { heldKinds, kindsInTemplates, manifests, reachOf, servedKinds } from '../populate/populate.ts'
 import { printAnswer } from './output.ts'
 import type { PopulateFlags } from './populate-flags.ts'
 import { readDocuments } from './read-documents.ts'
@@ -12,8 +14,20 @@ export async function printManifests(flags: PopulateFlags, command: Command): Pr
   const remote = flags.kubeconfig === undefined ? undefined : await openFlags(flags, 'populate')
   const templates = (await Promise.all(flags.filename.map(readDocuments))).flat()
   const held = remote === undefined ? [] : await heldKinds(remote.client, AbortSignal.timeout(patienceMs))
-  const texts = [...kindsInTemplates(templates), ...held]
-  const kinds = await findKinds(texts, remote?.client.discovery)
+  const discovery = remote?.client.discovery
+  const given = await servedKinds(kindsInTemplates(templates), discovery)
+  const [fault] = given.unknown
+  if (fault !== undefined) {
+    const hint =
+      remote === undefined ? 'name a cluster that serves it with --kubeconfig' : 'the cluster does not serve it'
+    throw new Error(`${fault}: ${hint}`)
+  }
+  // What a template of the cluster held once may be served no more: that must not stop all others.
+  const stored = await servedKinds(held, discovery)
+  for (const line of stored.unknown) {
+    process.stderr.write(`borough: ${visibleText(line)}, which the cluster does not serve: no right is given for it\n`)
+  }
+  const kinds = distinct([...given.kinds, ...stored.kinds])
   const objects = manifests({ namespace: flags.namespace, image: flags.image, kinds })
   const word = reachOf(kinds)
   const documents = objects.map((object) => `---\n${stringify(object, { lineWidth: 0 })}`)
@@ -26,6 +40,11 @@ export async function printManifests(flags: PopulateFlags, command: Command): Pr
   })
   // Who pipes this on would not see it.
   if (!process.stdout.isTTY) process.stderr.write(`${word}\n`)
+}
+
+function distinct(kinds: readonly ServedKind[]): ServedKind[] {
+  const byType = new Map(kinds.map((kind) => [`${kind.group}/${kind.version}/${kind.kind}`, kind]))
+  return [...byType.values()]
 }
 
 /** As kubectl's `-o name`: `clusterrole.rbac.authorization.k8s.io/admin` */

@@ -39,7 +39,7 @@ export async function run(onReady: () => void = () => undefined): Promise<void> 
       getOutHasColors: () => hasColours(colourChoice(program), process.stdout),
       getErrHasColors: () => hasColours(colourChoice(program), process.stderr),
       outputError: (text) =>
-        complain(program, `${text.replace(/^error: /, '').trim()} (borough --help shows what there is)`),
+        complain(program, `${inOneLine(text.replace(/^error: /, ''))} (borough --help shows what there is)`),
     })
     .exitOverride()
   addUpCommand(program, onReady)
@@ -69,6 +69,9 @@ export async function run(onReady: () => void = () => undefined): Promise<void> 
     }
   }
 }
+
+/** What was meant instead stands in a line of its own. */
+const inOneLine = (text: string): string => text.trim().replaceAll(/\s*\n\s*/g, ' ')
 
 function complain(program: Command, text: string): void {
   process.stderr.write(`${paintFor(colourChoice(program), process.stderr)('bad', 'borough:')} ${text}\n`)

@@ -8,6 +8,7 @@ import {
   toWhom,
 } from '../authz/explain-refusal.ts'
 import { append } from '../base/append.ts'
+import { shellWord, visibleText } from '../base/shell-text.ts'
 import { type Paint, plain } from './colour.ts'
 
 /** Things of a kind that are listed one by one. */
@@ -15,13 +16,13 @@ const listed = 10
 
 export function refusalText(answer: AccessAnswer, paint: Paint = plain, isWide = false): string {
   const { allowed, reason, explanation } = answer
-  const lines = [
-    `${paint(allowed ? 'good' : 'bad', sentence(answer))}${allowed && reason !== '' ? `\n  ${reason}` : ''}`,
-  ]
+  const lines = allowed && reason !== '' ? [`  ${reason}`] : []
   if (answer.unservedSubresource) lines.push(subresourceNote(answer))
   if (!allowed && reason !== '') lines.push(`The server says: ${reason}`)
   if (explanation) append(lines, explain(answer, explanation, isWide ? Number.POSITIVE_INFINITY : listed))
-  return `${lines.join('\n')}\n`
+  // Names of users, roles and bindings may hold anything; in commands they are quoted.
+  const head = paint(allowed ? 'good' : 'bad', visibleText(sentence(answer)))
+  return `${[head, ...lines.map(visibleText)].join('\n')}\n`
 }
 
 function sentence({ user, attributes: a, allowed }: AccessAnswer): string {
@@ -111,7 +112,3 @@ function command({ user, attributes }: AccessAnswer, role: RoleName): string {
     `${shellWord(to)}`
   )
 }
-
-/** Nothing that a shell would read as more than a word. */
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

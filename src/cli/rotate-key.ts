@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
 import { outputOption, printAnswer } from './output.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
+import { nameDataDir } from './store-place.ts'
 
 interface RotateKeyFlags extends EtcdFlags, EncryptionFlags {
   readonly dataDir: string
@@ -22,7 +23,7 @@ export function addRotateKeyCommand(program: Command): void {
     )
   addEtcdOptions(command, { prefix: true })
   addEncryptionOption(command)
-    .addOption(outputOption('it', ['name']))
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `
@@ -46,7 +47,7 @@ Examples:
         ? pki.sharedPkiStore(shared, pki.memoryPkiStore())
         : pki.directoryPkiStore(join(resolve(flags.dataDir), 'pki'))
       // A place without an authority is a mistake, not a place for a first key.
-      await pki.openCertificateAuthority(store, systemClock)
+      await pki.openCertificateAuthority(store, systemClock, shared ? undefined : nameDataDir)
       const kid = await pki.rotateServiceAccountKey(store, systemClock)
       const key = `sa-${kid}`
       await printAnswer(command, {

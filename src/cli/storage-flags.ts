@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type EtcdTlsFiles, etcdPasswordVariable, type StorageChoice } from '../storage/storage-choice.ts'
+import { refuseEtcdFlags } from './idle-flags.ts'
 
 /** What the text says; how to get into an etcd is said by `EtcdFlags`. */
 export type NamedStorage = { readonly engine: 'memory' | 'sqlite' } | ({ readonly engine: 'etcd' } & NamedEtcd)
@@ -47,7 +48,10 @@ export function storageChoice(named: NamedStorage, flags: EtcdFlags, command: Co
   if ((flags.etcdCertfile === undefined) !== (flags.etcdKeyfile === undefined)) {
     command.error('--etcd-certfile and --etcd-keyfile go together')
   }
-  if (named.engine !== 'etcd') return named
+  if (named.engine !== 'etcd') {
+    refuseEtcdFlags(command)
+    return named
+  }
   const { endpoints, user } = named
   const { etcdPrefix: prefix, etcdPasswordFile } = flags
   if (user === undefined && etcdPasswordFile !== undefined) {

@@ -28,18 +28,23 @@ Examples:
 async function run(flags: ReencryptFlags, command: Command): Promise<void> {
   const { encryption: choice } = encryptionOf(flags, command)
   if (choice === undefined) return command.error('--encryption-provider-config is needed')
-  const { reencryptAt } = await import('../backup/backup.ts')
+  const place = storeOf(flags, command)
+  const { placeName, reencryptAt } = await import('../backup/backup.ts')
   const { Encryption } = await import('../encryption/encryption.ts')
   const options = await placeOptions()
   using progress = progressOf(command)
   const done = await reencryptAt(
-    storeOf(flags, command),
+    place,
     options,
     (storage) => Encryption.open({ ...options, choice, storage }),
     progress.report,
   )
   progress[Symbol.dispose]()
-  await printAnswer(command, { value: done, text: () => inWords(done) })
+  await printAnswer(command, {
+    value: done,
+    text: (_paint, _isWide, shown) => inWords(shown),
+    names: [placeName(place)],
+  })
   process.exitCode = done.unreadable.length === 0 ? 0 : 1
 }
 

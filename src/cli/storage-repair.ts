@@ -6,6 +6,7 @@ import type { Paint } from './colour.ts'
 import { printAnswer } from './output.ts'
 import { progressOf, withQuietFlag } from './progress-line.ts'
 import { addStoreOptions, placeOptions, type StoreFlags, storeOf } from './store-place.ts'
+import { tableText } from './table.ts'
 
 interface RepairFlags extends StoreFlags {
   readonly key?: string
@@ -30,14 +31,17 @@ Examples:
   borough storage verify --storage etcd://10.0.0.1:2379`,
     )
     .action(async (flags: StoreFlags, command: Command) => {
-      const { verifyStoreAt } = await import('../backup/backup.ts')
+      const place = storeOf(flags, command)
+      const { placeName, verifyStoreAt } = await import('../backup/backup.ts')
       using progress = progressOf(command)
       const options = { ...(await placeOptions()), report: progress.report }
-      const { findings, ...figures } = await verifyStoreAt(storeOf(flags, command), options)
+      const { findings, ...figures } = await verifyStoreAt(place, options)
       progress[Symbol.dispose]()
       await printAnswer(command, {
         value: { ...figures, findings },
-        text: (paint) => [...findings, `${inWords(figures)}: ${verdict(findings.length, paint)}`, ''].join('\n'),
+        names: [placeName(place)],
+        text: (paint, _isWide, shown) =>
+          [...shown.findings, `${inWords(figures)}: ${verdict(findings.length, paint)}`, ''].join('\n'),
       })
       process.exitCode = findings.length === 0 ? 0 : 1
     })
@@ -58,7 +62,7 @@ export function addRepairCommand(program: Command): void {
     .option('--from <file>', 'the backup to look into')
     .option('--index', 'make the index of what exists anew from the log, where that is sound; history is given up')
     .option('--yes', 'really do it')
-  addStoreOptions(repair, ['name'])
+  addStoreOptions(repair)
     .addHelpText(
       'after',
       `
@@ -85,6 +89,7 @@ async function run(flags: RepairFlags, command: Command): Promise<void> {
     return printAnswer(command, {
       value: { entries, revision },
       text: () => `the index was made anew from the log: ${entries} keys, at revision ${revision}\n`,
+      names: [place.dataDir],
     })
   }
   const from = flags.from === undefined ? {} : { backup: resolve(flags.from) }
@@ -94,20 +99,33 @@ async function run(flags: RepairFlags, command: Command): Promise<void> {
     const revision = await repairAt(place, options, key, remedy)
     return printAnswer(command, {
       value: { key, remedy, revision },
-      text: () => `${key} was repaired with ${remedy}, at revision ${revision}\n`,
+      text: (_paint, _isWide, shown) => `${shown.key} was repaired with ${remedy}, at revision ${revision}\n`,
       names: [key],
     })
   }
   const damaged = await damagedAt(place, options)
   await printAnswer(command, {
     value: { damaged },
-    text: () => (damaged.length === 0 ? 'no entry is damaged\n' : damaged.map(offer).join('')),
+    text: (_paint, isWide, shown) => {
+      if (damaged.length === 0) return 'no entry is damaged\n'
+      return isWide ? tableText(damagedColumns, shown.damaged.map(damagedRow)) : shown.damaged.map(offer).join('')
+    },
     names: damaged.map(({ key }) => key),
   })
 }
 
 const verdict = (findings: number, paint: Paint): string =>
   findings === 0 ? paint('good', 'all is sound') : paint('bad', `${findings} findings`)
+
+const damagedColumns = ['KEY', 'REVISION', 'PREVIOUS', 'IN BACKUP', 'DAMAGE']
+
+const damagedRow = ({ key, revision, previous, inBackup, damage }: DamagedEntry): readonly string[] => [
+  key,
+  String(revision),
+  String(previous ?? '<none>'),
+  inBackup ? 'yes' : 'no',
+  damage,
+]
 
 function offer({ key, damage, previous, inBackup }: DamagedEntry): string {
   const remedies = [

@@ -45,7 +45,7 @@ export function addStorageCommand(program: Command): void {
     .requiredOption('--to <place>', 'the same', parsePlace)
   addEtcdOptions(copy, { prefix: false })
   withQuietFlag(addEncryptionOption(copy))
-    .addOption(outputOption('the result', ['name']))
+    .addOption(outputOption('the result'))
     .addHelpText(
       'after',
       `${digestHelp}
@@ -67,7 +67,7 @@ export function addBackupCommand(program: Command): void {
     .description('write everything that a store holds at one revision to a file, also while it is served')
     .requiredOption('--to <file>', 'a file that is not there yet; it will hold secrets, readable by you alone')
     .option('--incremental', 'into a folder: what changed since its newest backup, or everything where that is gone')
-  withQuietFlag(addEncryptionOption(addStoreOptions(backup, ['name'])))
+  withQuietFlag(addEncryptionOption(addStoreOptions(backup)))
     .addHelpText(
       'after',
       `${digestHelp}
@@ -93,7 +93,7 @@ export function addRestoreCommand(program: Command): void {
       'of a folder: a revision, or a time like 2026-11-21T06:00:00Z; default: its end',
       parsePoint,
     )
-  withQuietFlag(addEncryptionOption(addStoreOptions(restore, ['name'])))
+  withQuietFlag(addEncryptionOption(addStoreOptions(restore)))
     .addHelpText(
       'after',
       `${digestHelp}

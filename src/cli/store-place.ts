@@ -11,8 +11,10 @@ export interface StoreFlags extends EtcdFlags {
   readonly dataDir: string
 }
 
-/** `further`: forms of the answer beside text, json and yaml. */
-export function addStoreOptions(command: Command, further: readonly ('wide' | 'name')[] = []): Command {
+/** Where the data directory of a command holds no server's keys. */
+export const nameDataDir = "name a server's data directory with --data-dir, or start 'borough up' first"
+
+export function addStoreOptions(command: Command): Command {
   command
     .option('--data-dir <dir>', 'the data directory of a SQLite store', '.borough')
     .addOption(
@@ -20,7 +22,7 @@ export function addStoreOptions(command: Command, further: readonly ('wide' | 'n
         .argParser(parseStorage)
         .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
     )
-  return addEtcdOptions(command, { prefix: true }).addOption(outputOption('the result', further))
+  return addEtcdOptions(command, { prefix: true }).addOption(outputOption('the result'))
 }
 
 /** `choice`: for copies, which hold keys that are encrypted where they go. */

@@ -38,7 +38,7 @@ export function addTemplateCommand(program: Command): void {
       .option('-f, --filename <files...>', 'NamespaceTemplates in YAML or JSON; - is standard input', [])
       .option('--delete <templates...>', 'names of templates whose deletion is planned', []),
   )
-    .addOption(outputOption('it', ['wide', 'name']))
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `
@@ -92,7 +92,7 @@ function addRollbackCommand(template: Command): void {
       .option('--wait', 'until all namespaces have it, and tell how far it is on standard error', false)
       .addOption(durationOption('--timeout <duration>', 'how long to wait', defaultWaitMs)),
   )
-    .addOption(outputOption('it', ['name']))
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `
@@ -116,7 +116,8 @@ Examples:
       const verb = dryRun ? 'would be' : 'is'
       await printAnswer(command, {
         value: { name, dryRun, ...done },
-        text: () => `${name} ${verb} back at generation ${done.to}, as generation ${done.generation}\n`,
+        text: (_paint, _isWide, shown) =>
+          `${shown.name} ${verb} back at generation ${done.to}, as generation ${done.generation}\n`,
         names: [nameOf(name)],
       })
       if (flags.wait && !dryRun) {
@@ -179,7 +180,7 @@ function addDescribeCommand(template: Command): void {
       .description('say what a template asks of the author of a namespace, and what it gives')
       .argument('<template>'),
   )
-    .addOption(outputOption('it', ['name']))
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `
@@ -196,7 +197,7 @@ Examples:
       const description = await describeTemplate(client, name, AbortSignal.timeout(patienceMs))
       await printAnswer(command, {
         value: description,
-        text: (paint) => descriptionText(description, paint),
+        text: (paint, _isWide, shown) => descriptionText(shown, paint),
         names: [nameOf(name)],
       })
     })

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { KubeObject } from '../kube/types.ts'
 import { durationOption, hourMs, validityBounds } from './duration.ts'
 import { outputOption, printAnswer } from './output.ts'
+import { nameDataDir } from './store-place.ts'
 
 interface TokenFlags {
   readonly serviceaccount: { readonly namespace: string; readonly name: string }
@@ -50,9 +51,16 @@ Examples:
       const dataDir = resolve(flags.dataDir)
       const server = flags.server ?? (await findEndpoint(dataDir))?.url
       if (server === undefined) {
-        throw new Error(`no server runs on ${dataDir}: start one with 'borough up', or name one with --server`)
+        throw new Error(
+          `no server runs on ${dataDir}: name a server's data directory with --data-dir, start one with 'borough up',` +
+            ' or name one with --server',
+        )
       }
-      const authority = await openCertificateAuthority(directoryPkiStore(join(dataDir, 'pki')), systemClock)
+      const authority = await openCertificateAuthority(
+        directoryPkiStore(join(dataDir, 'pki')),
+        systemClock,
+        nameDataDir,
+      )
       const credential = authority.mintClientCertificate({
         user: 'kubernetes-admin',
         groups: [mastersGroup],
@@ -73,7 +81,11 @@ Examples:
         { subresource: 'token' },
       )
       const token = tokenOf(answer)
-      await printAnswer(command, { value: answer, text: () => `${token}\n` })
+      await printAnswer(command, {
+        value: answer,
+        text: () => `${token}\n`,
+        names: [`serviceaccount/${flags.serviceaccount.name}`],
+      })
     })
 }
 

@@ -24,10 +24,12 @@ import {
   type IdentityFlags,
   identityOf,
 } from './identity-flags.ts'
+import { refuseIdleFlags } from './idle-flags.ts'
 import { parseListenAddress } from './listen-address.ts'
 import { addLoadOptions, type LoadFlags, loadOf } from './load-flags.ts'
 import { readyLineOption } from './output.ts'
 import { logLevelOption } from './process-log.ts'
+import { addServingName } from './serving-name.ts'
 import { addSettings } from './settings.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
@@ -92,9 +94,10 @@ export function addUpCommand(program: Command, onReady: () => void): Command {
   command.addOption(logLevelOption()).addOption(readyLineOption())
   addSettings(command)
   return command.addHelpText('after', examples).action(async (flags: UpFlags, command: Command) => {
+    const config = configOf(flags, command)
     checkFlags(flags, command)
     const { runUp } = await import('./run-up.ts')
-    await runUp(configOf(flags, command), flags.workers, flags.logLevel, flags.output === 'json', onReady)
+    await runUp(config, flags.workers, flags.logLevel, flags.output === 'json', onReady)
   })
 }
 
@@ -108,12 +111,10 @@ Examples:
 
 /** Those that need each other. */
 function checkFlags(flags: UpFlags, command: Command): void {
-  if (flags.auditPolicy !== undefined && flags.auditLog === undefined) {
-    command.error('--audit-policy needs --audit-log')
-  }
   if ((flags.manifestPath ?? flags.manifestUrl) !== undefined && flags.clusterId === undefined) {
     command.error('--manifest-path and --manifest-url need --cluster-id')
   }
+  refuseIdleFlags(command)
 }
 
 function addServingOptions(command: Command): void {
@@ -143,10 +144,13 @@ function addServingOptions(command: Command): void {
         .argParser((text) => (text === 'never' ? 0 : parseDuration(text)))
         .default(defaultConfig.scrubEveryMs, '24h'),
     )
-    .option(
-      '--tls-san <names...>',
-      'further names or addresses of the serving certificate: of a load balancer, say',
-      [],
+    .addOption(
+      new Option(
+        '--tls-san <names...>',
+        'further names or addresses of the serving certificate: of a load balancer, say',
+      )
+        .argParser(addServingName)
+        .default([], 'none'),
     )
     .option('--tls-cert-file <pem>', 'serve with this certificate and its intermediates; read again when it changes')
     .option('--tls-private-key-file <pem>', 'its key')
@@ -209,12 +213,12 @@ function addServiceOptions(command: Command): void {
         '--service-cluster-ip-range <cidr[,cidr]>',
         'where the addresses of Services come from; used when the store is new',
       )
-        .argParser((text) => parseServiceRanges(text))
+        .argParser((text) => parsed(text, parseServiceRanges))
         .default(defaultConfig.serviceRanges, '10.96.0.0/12'),
     )
     .addOption(
       new Option('--service-node-port-range <first-last>', 'where the node ports of Services come from')
-        .argParser((text) => parsePortRange(text))
+        .argParser((text) => parsed(text, parsePortRange))
         .default(defaultConfig.serviceNodePorts, '30000-32767'),
     )
 }
@@ -323,6 +327,15 @@ function addServiceAddress(text: string, before: Config['serviceAddresses']): Co
     throw new InvalidArgumentError('It must be like team-a/hooks=127.0.0.1:8443 or team-a/hooks:443=127.0.0.1:8443.')
   }
   return new Map(before).set(service, { host: address ?? name, port: Number(port) })
+}
+
+/** @throws InvalidArgumentError with what `parse` says, so that the flag is named */
+function parsed<T>(text: string, parse: (text: string) => T): T {
+  try {
+    return parse(text)
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : 'It can not be read.')
+  }
 }
 
 function parseUrl(text: string): string {

@@ -25,7 +25,7 @@ export function addWhyDeniedCommand(program: Command): void {
     .option('-A, --all-namespaces', 'in all namespaces', false)
     .option('--user <name>', 'about whom; default: yourself')
     .option('--group <name>', 'a group of that user; repeatable', (name: string, all: string[]) => [...all, name], [])
-    .addOption(outputOption('it', ['wide', 'name']))
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `

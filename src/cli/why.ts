@@ -15,7 +15,7 @@ export function addWhyCommand(program: Command): void {
     .description('say why a namespace is not ready or not gone, who must act, and what helps')
     .argument('<namespace>')
   withWaitFlags(withRemoteFlags(command), 'first until it is ready or gone, or the time is up')
-    .addOption(outputOption('it', ['wide', 'name']))
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `
@@ -41,7 +41,7 @@ Examples:
         const explanation = await explainNamespace(client, name, systemClock, AbortSignal.timeout(patienceMs))
         await printAnswer(command, {
           value: explanation,
-          text: (paint, isWide) => explanationText(explanation, systemClock.now(), paint, isWide),
+          text: (paint, isWide, shown) => explanationText(shown, systemClock.now(), paint, isWide),
           names: explanation.left?.objects.map((object) => `${object.resource}/${object.name}`) ?? [],
         })
         process.exitCode = explanation.held ? exitCodes.held : exitCodes.nothing
@@ -49,7 +49,8 @@ Examples:
         if (!isNotFound(error)) throw error
         await printAnswer(command, {
           value: { namespace: name, state: 'NotFound' },
-          text: () => `There is no namespace ${name}.\n`,
+          text: (_paint, _isWide, { namespace }) => `There is no namespace ${namespace}.\n`,
+          names: [],
         })
         process.exitCode = exitCodes.notThere
       }

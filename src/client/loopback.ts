@@ -53,7 +53,7 @@ export function loopbackTransport(serve: LocalServe, user: UserInfo, sharesValue
       const answer = await serve({
         method,
         path,
-        query: query.toString(),
+        query: query.size === 0 ? '' : query.toString(),
         headers,
         headerValues(name) {
           const value = headers[name]

@@ -27,6 +27,13 @@ const watchBuffer = 100_000
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
+/** Never changed. */
+const noQuery = new URLSearchParams()
+const jsonHeaders = { 'content-type': 'application/json' }
+
+/** A request but for what it has in common with all others. */
+type Sent = Omit<TransportRequest, 'query' | 'headers'> & Partial<Pick<TransportRequest, 'query' | 'headers'>>
+
 export interface RestClientOptions {
   readonly transport: Transport
   /** Sent with every request; its first word is the field manager of plain writes. */
@@ -125,7 +132,7 @@ export class RestClient implements Client {
     const left = new AbortController()
     const channel = new Channel<WatchEvent>({ limit: watchBuffer, onClose: () => left.abort() })
     const signal = AbortSignal.any([options.signal, left.signal])
-    void this.#follow(channel, { method: 'GET', path: pathOf(resource, options), query, headers: {}, signal })
+    void this.#follow(channel, { method: 'GET', path: pathOf(resource, options), query, signal })
     return channel
   }
 
@@ -153,11 +160,7 @@ export class RestClient implements Client {
     contentType = 'application/json',
     { force, mustBeAbsent }: Pick<ApplyOptions, 'force' | 'mustBeAbsent'> = {},
   ): Promise<KubeObject> {
-    const query = new URLSearchParams()
-    if (options.fieldManager !== undefined) query.set('fieldManager', options.fieldManager)
-    if (options.dryRun) query.set('dryRun', 'All')
-    if (force) query.set('force', 'true')
-    if (options.includeUninitialized) query.set('includeUninitialized', 'true')
+    const query = writeQuery(options, force)
     const headers = { 'content-type': contentType, ...(mustBeAbsent ? { 'if-none-match': '*' } : {}) }
     const sent = this.#transport.sharesValues
       ? { value: body as JsonObject }
@@ -175,30 +178,26 @@ export class RestClient implements Client {
     throw alreadyExists(resource, ref.name)
   }
 
-  async #json(
-    request: Omit<TransportRequest, 'query' | 'headers'> & Partial<Pick<TransportRequest, 'query' | 'headers'>>,
-  ): Promise<unknown> {
-    const response = await this.#send({
-      ...request,
-      query: request.query ?? new URLSearchParams(),
-      headers: request.headers ?? (request.body === undefined ? {} : { 'content-type': 'application/json' }),
-    })
+  async #json(request: Sent): Promise<unknown> {
+    const response = await this.#send(request)
     if (response.shared !== undefined && 'object' in response.shared) return response.shared.object
     const { body } = response
     const text = decoder.decode(body instanceof Uint8Array ? body : await bytesOf(body))
     return text === '' ? undefined : parseJson(text)
   }
 
-  async #send(request: TransportRequest): Promise<TransportResponse> {
+  async #send(request: Sent): Promise<TransportResponse> {
+    const { query = noQuery, headers = request.body && jsonHeaders } = request
     const response = await this.#transport.send({
       ...request,
-      headers: { accept: 'application/json', 'user-agent': this.#userAgent, ...request.headers },
+      query,
+      headers: { accept: 'application/json', 'user-agent': this.#userAgent, ...headers },
     })
     if (response.status >= 400) throw errorOf(response.status, decoder.decode(await bytesOf(response.body)))
     return response
   }
 
-  async #follow(channel: Channel<WatchEvent>, request: TransportRequest): Promise<void> {
+  async #follow(channel: Channel<WatchEvent>, request: Sent): Promise<void> {
     try {
       const response = await this.#send({ ...request, streaming: true })
       const { body, shared } = response
@@ -312,6 +311,17 @@ function refOf(object: KubeObject): ObjectRef {
 
 function signalOf(options: { readonly signal?: AbortSignal }): { signal?: AbortSignal } {
   return options.signal === undefined ? {} : { signal: options.signal }
+}
+
+function writeQuery(options: WriteOptions, force = false): URLSearchParams {
+  const { fieldManager, dryRun = false, includeUninitialized = false } = options
+  if (fieldManager === undefined && !dryRun && !force && !includeUninitialized) return noQuery
+  const query = new URLSearchParams()
+  if (fieldManager !== undefined) query.set('fieldManager', fieldManager)
+  if (dryRun) query.set('dryRun', 'All')
+  if (force) query.set('force', 'true')
+  if (includeUninitialized) query.set('includeUninitialized', 'true')
+  return query
 }
 
 function selectorQuery(options: {

@@ -79,10 +79,14 @@ export class WebhookCallError extends Error {
 }
 
 const deadlineExceeded = 'context deadline exceeded'
-const maxAnswerBytes = 64 * 1024 * 1024
+/** What is asked holds 4 MiB of objects at most. */
+const maxAnswerBytes = 16 * 1024 * 1024
 const defaultPort = 443
 const idleConnections = 64
 const quotedAnswerLength = 2048
+const typeMeta: string =
+  String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; ` +
+  String.raw`Kind string "json:\"kind,omitempty\"" }`
 
 export class WebhookClient implements Disposable {
   readonly #options: WebhookClientOptions
@@ -227,11 +231,7 @@ function readAnswer({ status, body }: Answer): unknown {
   const value = parse(text)
   if (status < 200 || status > 206) throw new WebhookCallError(refusalText(status, text, value), { status })
   if (!isJsonObject(value)) {
-    throw new WebhookCallError(
-      `couldn't get version/kind; json parse error: ` +
-        `${text === '' ? 'unexpected end of JSON input' : `not a JSON object: ${text.slice(0, quotedAnswerLength)}`}`,
-      { status },
-    )
+    throw new WebhookCallError(`couldn't get version/kind; json parse error: ${whyUnreadable(text, value)}`, { status })
   }
   return value
 }
@@ -243,6 +243,20 @@ function parse(text: string): unknown {
     // What is no JSON is told apart by the caller, who knows what was expected.
     return undefined
   }
+}
+
+/**
+ * Go's words, which quote no more than a character: what answers may be another server than a webhook, and say what the
+ * client that reads this may not know.
+ */
+function whyUnreadable(text: string, value: unknown): string {
+  if (value !== undefined) {
+    const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+    return `json: cannot unmarshal ${value === null ? 'null' : found} into Go value of type ${typeMeta}`
+  }
+  const first = text.trimStart()[0]
+  if (first === undefined) return 'unexpected end of JSON input'
+  return /["{[\d\-tfn]/.test(first) ? 'invalid JSON' : `invalid character '${first}' looking for beginning of value`
 }
 
 /** What a client makes of an answer that is no success. @see k8s.io/apimachinery NewGenericServerResponse v0.36 */

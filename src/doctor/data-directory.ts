@@ -25,6 +25,9 @@ export async function examineDataDirectory(path: string, clock: Clock): Promise<
     return [fail(check, `it can't be read (${code})`, "name another with --data-dir, or start 'borough up' to make it")]
   }
   if (!folder.isDirectory()) return [fail(check, 'it is no directory', 'name another with --data-dir')]
+  if (!(await isDataDirectory(path))) {
+    return [fail(check, 'it holds other files, and nothing of a server', 'name another with --data-dir')]
+  }
   return [
     await examineModes(path),
     await examineLock(path),
@@ -32,6 +35,13 @@ export async function examineDataDirectory(path: string, clock: Clock): Promise<
     examineRoom(path),
     ...(await examineKeys(path, clock.now())),
   ]
+}
+
+/** An empty one is: that is where a server begins. What is told of others, `chmod -R` say, must not be done to them. */
+async function isDataDirectory(path: string): Promise<boolean> {
+  const entries = await readdir(path)
+  const [lock, store, ca] = ['lock', join('store', 'state.db'), join('pki', 'ca.crt')]
+  return entries.length === 0 || [lock, store, ca].some((name) => sizeOf(join(path, name)) !== undefined)
 }
 
 async function examineModes(path: string): Promise<Finding> {

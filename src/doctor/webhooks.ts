@@ -1,27 +1,35 @@
 /**
- * Admission webhooks and policies that are registered: can they be asked, how long are their authorities valid. A
- * webhook is greeted by TLS and asked nothing.
+ * Webhooks that are registered, for admission and for conversion, and policies: can they be asked, how long are their
+ * authorities and their certificates valid. A webhook is greeted by TLS and asked nothing.
  */
 import type { Client } from '../client/client.ts'
 import type { Resource } from '../kube/resource.ts'
 import { isNotFound } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
-import { examineCertificates } from './certificates.ts'
+import { examineCertificates, examineDates } from './certificates.ts'
 import { type Finding, fail, ok, problemOf, warn } from './finding.ts'
 import { handshake } from './server.ts'
+
+interface ClientConfig {
+  readonly url?: string
+  readonly caBundle?: string
+  readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number }
+}
 
 interface Webhook {
   readonly name: string
   readonly failurePolicy?: string
-  readonly clientConfig: {
-    readonly url?: string
-    readonly caBundle?: string
-    readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number }
-  }
+  readonly clientConfig: ClientConfig
 }
 
 interface Configuration extends KubeObject {
   readonly webhooks?: readonly Webhook[]
+}
+
+interface Definition extends KubeObject {
+  readonly spec?: {
+    readonly conversion?: { readonly strategy?: string; readonly webhook?: { readonly clientConfig?: ClientConfig } }
+  }
 }
 
 interface Policy extends KubeObject {
@@ -36,6 +44,10 @@ const registered = <T extends KubeObject>(resource: string): Resource<T> => ({
   ...{ group: 'admissionregistration.k8s.io', version: 'v1' },
   resource,
 })
+const definitions: Resource<Definition> = {
+  ...{ group: 'apiextensions.k8s.io', version: 'v1' },
+  resource: 'customresourcedefinitions',
+}
 const services: Resource = { group: '', version: 'v1', resource: 'services' }
 const slices: Resource<Slice> = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' }
 
@@ -62,13 +74,50 @@ export async function examineWebhooks(examination: WebhookExamination): Promise<
       findings.push(warn(resource, `they can't be listed: ${problemOf(error)}`, 'ask as a user who may list them'))
     }
   }
-  return [...findings, ...(await examinePolicies(examination))]
+  return [...findings, ...(await examineConversions(examination)), ...(await examinePolicies(examination))]
 }
 
-async function examineWebhook(webhook: Webhook, check: string, examination: WebhookExamination): Promise<Finding> {
+function examineWebhook(webhook: Webhook, check: string, examination: WebhookExamination): Promise<Finding> {
   const { clientConfig, failurePolicy } = webhook
   const isOpen = failurePolicy === 'Ignore'
   const consequence = isOpen ? 'it is passed over' : 'every write that it wants to see is refused'
+  return examineClient(clientConfig, { check, isOpen, consequence }, examination)
+}
+
+async function examineConversions(examination: WebhookExamination): Promise<readonly Finding[]> {
+  const { client, signal } = examination
+  const check = definitions.resource
+  try {
+    const { items } = await client.list(definitions, { signal })
+    const findings: Finding[] = []
+    for (const { metadata, spec } of items) {
+      const { strategy, webhook } = spec?.conversion ?? {}
+      if (strategy !== 'Webhook') continue
+      const at = `${check}/${metadata.name}: conversion`
+      const consequence = 'objects that are stored in another version can be neither read nor written'
+      findings.push(
+        await examineClient(webhook?.clientConfig ?? {}, { check: at, isOpen: false, consequence }, examination),
+      )
+    }
+    return findings.length > 0 ? findings : [ok(check, 'none converts by a webhook')]
+  } catch (error) {
+    return [warn(check, `they can't be listed: ${problemOf(error)}`, 'ask as a user who may list them')]
+  }
+}
+
+interface Weight {
+  readonly check: string
+  /** Nothing is refused while it does not answer. */
+  readonly isOpen: boolean
+  /** Of its silence. */
+  readonly consequence: string
+}
+
+async function examineClient(
+  clientConfig: ClientConfig,
+  { check, isOpen, consequence }: Weight,
+  examination: WebhookExamination,
+): Promise<Finding> {
   const bad = (problem: string, remedy: string): Finding =>
     isOpen ? warn(check, `${problem}: ${consequence}`, remedy) : fail(check, `${problem}: ${consequence}`, remedy)
   const ca = clientConfig.caBundle === undefined ? '' : Buffer.from(clientConfig.caBundle, 'base64').toString('utf8')
@@ -79,7 +128,7 @@ async function examineWebhook(webhook: Webhook, check: string, examination: Webh
   }
   try {
     const { url, service } = clientConfig
-    if (url !== undefined) return ok(check, await greet(url, ca))
+    if (url !== undefined) return await greet(url, ca, check, examination.nowMs)
     return service === undefined
       ? ok(check, 'it names no place')
       : await examineService(service, check, examination, bad)
@@ -88,12 +137,17 @@ async function examineWebhook(webhook: Webhook, check: string, examination: Webh
   }
 }
 
-async function greet(text: string, ca: string): Promise<string> {
+async function greet(text: string, ca: string, check: string, nowMs: number): Promise<Finding> {
   const url = new URL(text)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const place = { host, port: Number(url.port || 443) }
-  await handshake({ ...place, rejectUnauthorized: true, ...(ca === '' ? {} : { ca }) })
-  return `it answers at ${url.host}`
+  const shown = await handshake({ ...place, rejectUnauthorized: true, ...(ca === '' ? {} : { ca }) })
+  const dates = { beginMs: Date.parse(shown.valid_from), endMs: Date.parse(shown.valid_to) }
+  const trust = examineDates(check, dates, nowMs, 'renew the certificate that it serves with')
+  const message = `it answers at ${url.host}`
+  return trust.status === 'ok'
+    ? ok(check, message)
+    : { ...trust, message: `${message}, its certificate: ${trust.message}` }
 }
 
 /** Services are not reached from everywhere: what the server knows of them is looked at. */

@@ -84,11 +84,18 @@ export async function openPki(store: PkiStore, options: PkiOptions): Promise<Pki
   }
 }
 
-/** The CA alone, for commands that mint certificates beside a server. @throws PrivateFileError if there is none */
-export async function openCertificateAuthority(store: PkiStore, clock: Clock): Promise<CertificateAuthority> {
+/**
+ * The CA alone, for commands that mint certificates beside a server. `remedy`: what to do where there is none.
+ *
+ * @throws PrivateFileError if there is none
+ */
+export async function openCertificateAuthority(
+  store: PkiStore,
+  clock: Clock,
+  remedy = "start 'borough up' first",
+): Promise<CertificateAuthority> {
   const authority = findAuthority(store, await store.read(), clock.now())
-  if (!authority)
-    throw new PrivateFileError(`there is no certificate authority in ${store.place}: start 'borough up' first`)
+  if (!authority) throw new PrivateFileError(`there is no certificate authority in ${store.place}: ${remedy}`)
   return certificateAuthority(authority, clock)
 }
 

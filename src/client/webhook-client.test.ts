@@ -1,0 +1,65 @@
+/** What a webhook may send back, and what is told of answers that are none. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startWebhookServer, type WebhookServer } from '../../test/support/webhook-server.ts'
+import { systemClock } from '../base/clock.ts'
+import { WebhookCallError, WebhookClient } from './webhook-client.ts'
+
+const secret = 'a secret of another server'
+
+let server: WebhookServer
+let client: WebhookClient
+beforeAll(async () => {
+  server = await startWebhookServer()
+  client = new WebhookClient({
+    clock: systemClock,
+    userAgent: 'test',
+    resolve: () => {
+      throw new Error('no service')
+    },
+  })
+})
+afterAll(async () => {
+  client[Symbol.dispose]()
+  await server[Symbol.asyncDispose]()
+})
+
+async function toldOf(body: string, status = 200): Promise<string> {
+  server.answer = () => ({ raw: { status, body } })
+  const { url, caBundle } = server
+  const request = JSON.stringify({ request: { uid: 'u' } })
+  const call = client.post({ address: { url, caBundle }, body: request, timeoutMs: 20_000 })
+  const error = await call.catch((cause: unknown) => cause)
+  if (!(error instanceof WebhookCallError)) throw new Error('the answer was taken')
+  return error.message
+}
+
+const typeMeta =
+  String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; ` +
+  String.raw`Kind string "json:\"kind,omitempty\"" }`
+
+test.each([
+  { name: 'a page', body: `<html>${secret}`, why: "invalid character '<' looking for beginning of value" },
+  { name: 'half an object', body: `{"${secret}`, why: 'invalid JSON' },
+  { name: 'nothing', body: ' \n', why: 'unexpected end of JSON input' },
+  { name: 'a list', body: `["${secret}"]`, why: `json: cannot unmarshal array into Go value of type ${typeMeta}` },
+  { name: 'a text', body: `"${secret}"`, why: `json: cannot unmarshal string into Go value of type ${typeMeta}` },
+  { name: 'a number', body: '12345', why: `json: cannot unmarshal number into Go value of type ${typeMeta}` },
+  { name: 'true', body: 'true', why: `json: cannot unmarshal bool into Go value of type ${typeMeta}` },
+  { name: 'null', body: 'null', why: `json: cannot unmarshal null into Go value of type ${typeMeta}` },
+])('$name is no review, and what it says is not repeated', async ({ body, why }) => {
+  expect(await toldOf(body)).toBe(`couldn't get version/kind; json parse error: ${why}`)
+})
+
+test('a redirection is not followed', async () => {
+  const asked = server.received.length
+  expect(await toldOf(secret, 302)).toBe(
+    'the server responded with the status code 302 but did not return more information',
+  )
+  expect(server.received.length - asked).toBe(1)
+})
+
+test('an answer beyond 16 MiB is not read to its end', async () => {
+  expect(await toldOf(`"${'x'.repeat(16 * 1024 * 1024)}"`)).toBe(
+    `Post "${server.url}/?timeout=20s": the answer is longer than 16777216 bytes`,
+  )
+})
