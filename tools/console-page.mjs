@@ -40,6 +40,7 @@ export async function bundlePage(onModules = () => {}) {
       inject: {
         Buffer: [join(source, 'node', 'buffer.ts'), 'Buffer'],
         setImmediate: [join(source, 'node', 'set-immediate.ts'), 'setImmediate'],
+        process: [join(source, 'node', 'process.ts'), 'process'],
       },
     },
     plugins: [ofNode],
@@ -67,6 +68,7 @@ export async function bundlePage(onModules = () => {}) {
   const html = readFileSync(join(source, 'index.html'), 'utf8')
     .replaceAll('STYLE_URL', `/${stylePath}`)
     .replaceAll('SCRIPT_URL', `/${entry.fileName}`)
+    .replaceAll('PRELOADS', entry.imports.map((path) => `<link rel="modulepreload" href="/${path}">`).join(''))
     .replaceAll('FONT_URL', `/${fontPath}`)
     .replaceAll('ICON_URL', `/${iconPath}`)
   return { ...files, [iconPath]: icon, [fontPath]: new Uint8Array(fontBytes), [stylePath]: style, 'index.html': html }

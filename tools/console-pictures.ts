@@ -117,8 +117,8 @@ else await takeShown()
 /** Of the administrator, who sees all. */
 async function takeEvery(): Promise<void> {
   const tabs = ['', '/objects', '/access', '/events', '/delete'].map((tab) => `/namespaces/shop${tab}`)
-  const ofTemplates = ['', '/map', '/default', '/default/edit', '/new'].map((view) => `/templates${view}`)
-  const paths = ['/namespaces', '/namespaces?q=none', '/namespaces/new', ...tabs, '/namespaces/ledger', ...ofTemplates]
+  const ofTemplates = [...['', '/default', '/default/edit'].map((view) => `/templates${view}`), '/map', '/new/template']
+  const paths = ['/namespaces', '/namespaces?q=none', '/new/namespace', ...tabs, '/namespaces/ledger', ...ofTemplates]
   const served = await world.consoleFor('root', ['system:masters'])
   const { page, context } = await visit(browser, served.address)
   for (const { colorScheme, viewport } of looks) {
@@ -149,7 +149,7 @@ async function takeShown(): Promise<void> {
 
   await alice.page.getByRole('meter').nth(8).waitFor()
   await take('my-namespaces', alice)
-  await go(alice, '/namespaces/new')
+  await go(alice, '/new/namespace')
   await alice.page.getByRole('textbox', { name: 'Name' }).fill('payments')
   await alice.page.getByRole('combobox', { name: 'Template' }).selectOption('project')
   await alice.page.getByRole('textbox', { name: 'costCentre' }).fill('4711')

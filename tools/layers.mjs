@@ -97,6 +97,7 @@ const layers = {
       'admission-review',
       'caretakers',
       'config-map-records',
+      'feature-level',
       'kinds',
       'plan',
       'population-config',

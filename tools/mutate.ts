@@ -28,7 +28,7 @@ Options:
   --minutes N      stop after so long; the next run goes on
   --workers N      processes that run tests (default 2)
   --budget N       seconds of tests for one mutant before it counts as survived (default 10)
-  --again          try those again for which the time was too short
+  --again          try those again for which the time was too short, and test files that told nothing
   --report         run nothing: print what is known
   --help
 
@@ -135,24 +135,27 @@ class Session {
     this.#options = options
     this.#coverage = new Coverage(table)
     this.#end = options.minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + options.minutes * 60_000
-    this.#stale = this.#coverage.stale(new Set(chosen.map(({ file }) => file)))
+    this.#stale = this.#coverage.stale(new Set(chosen.map(({ file }) => file)), options.again)
     this.#coverage.index()
   }
 
   async run(): Promise<void> {
+    if (this.#stale.length > 0) await this.#withBenches(true, (benches) => this.#record(benches))
+    await this.#withBenches(false, (benches) => this.#try(benches))
+  }
+
+  async #withBenches(patient: boolean, use: (benches: readonly TestBench[]) => Promise<void>): Promise<void> {
+    await using opened = new AsyncDisposableStack()
     const benches: TestBench[] = []
-    try {
-      for (let n = 0; n < this.#options.workers; n++) benches.push(await TestBench.start(this.#table))
-      await this.#record(benches)
-      await this.#try(benches)
-    } finally {
-      for (const bench of benches) await bench[Symbol.asyncDispose]()
+    for (let n = 0; n < this.#options.workers; n++) {
+      benches.push(opened.use(await TestBench.start(this.#table, { patient })))
     }
+    await use(benches)
   }
 
   async #record(benches: readonly TestBench[]): Promise<void> {
     const { length } = this.#stale
-    if (length > 0) console.log(`records which mutants ${length} test files reach`)
+    console.log(`records which mutants ${length} test files reach`)
     await this.#share('test files', this.#stale, benches, async (file, bench) => {
       const { useless } = await this.#coverage.record(file, bench)
       if (useless !== undefined) console.log(`tells nothing: ${file}: ${useless}`)

@@ -107,6 +107,7 @@ describe('forgery by another page', () => {
       'img-src': "'self'",
       'font-src': "'self'",
       'connect-src': "'self'",
+      'worker-src': "'none'",
       'base-uri': "'none'",
       'form-action': "'none'",
       'frame-ancestors': "'none'",

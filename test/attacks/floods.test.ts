@@ -1,6 +1,7 @@
 /** HTTP/2 sessions that send frames which cost the server work and ask for nothing. */
 import { once } from 'node:events'
 import http2 from 'node:http2'
+import net from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { endHeaders, endStream, frame, framesIn, get, post, preface, types, uint32 } from './frames.ts'
@@ -115,6 +116,38 @@ describe('attack: a flood of', () => {
     const goaway = framesIn(said).find(({ type }) => type === types.goaway)
     expect(goaway?.payload.readUInt32BE(4)).toBe(http2.constants.NGHTTP2_ENHANCE_YOUR_CALM)
   })
+})
+
+describe('an address whose connections are cut one after the other', () => {
+  test.each(floods)(
+    'by floods of $name finds further handshakes late, and its other connections as they were',
+    async ({ sends }) => {
+      const other = http2.connect(`https://127.0.0.1:${world.port}`, { ca: world.ca })
+      await other.request({ ':path': '/ok' }).toArray()
+      for (let i = 0; i < 6; i++) await flood(await world.tls('h2'), sends)
+
+      let isSecure = false
+      const late = world.tls('h2').then((socket) => {
+        isSecure = true
+        return socket
+      })
+      const leaving = net.connect(world.port, '127.0.0.1')
+      await once(leaving, 'connect')
+      leaving.write('hello')
+      leaving.resetAndDestroy()
+      for (let i = 0; i < 5; i++) {
+        expect(String(Buffer.concat(await other.request({ ':path': '/ok' }).toArray()))).toBe('ok')
+      }
+      expect(isSecure).toBe(false)
+
+      await world.clock.advance(1000)
+      const socket = await late
+      const session = http2.connect(`https://127.0.0.1:${world.port}`, { createConnection: () => socket })
+      expect(String(Buffer.concat(await session.request({ ':path': '/ok' }).toArray()))).toBe('ok')
+      session.destroy()
+      other.destroy()
+    },
+  )
 })
 
 describe('a session that means it is not taken for a flood', () => {

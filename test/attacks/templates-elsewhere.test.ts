@@ -8,8 +8,8 @@ import type { Client } from '../../src/client/client.ts'
 import { clusterRoleBindingsResource, clusterRolesResource, type PolicyRule } from '../../src/kube/rbac.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { type Populate, startPopulate } from '../../src/populate/populate.ts'
-import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { allow, clusterRole, clusterRoleBinding, user } from '../support/fake-rbac-source.ts'
+import { type OtherCluster, startOtherCluster } from '../support/other-cluster.ts'
 import { failure, refusal } from '../support/refusal.ts'
 import { isGone, isThere, waitFor } from '../support/wait-for.ts'
 import { Wire } from '../support/wire.ts'
@@ -23,7 +23,7 @@ const creatorKey = 'authorization.k8s.io/creator'
 const ownerKey = 'borough.dev/owner'
 const pending = 'policy/namespace-template-pending'
 
-let plane: TestControlPlane
+let plane: OtherCluster
 let populate: Populate
 let admin: Client
 let wire: Wire
@@ -44,7 +44,7 @@ const template = (name: string, annotations: Record<string, string>): KubeObject
 })
 
 beforeAll(async () => {
-  plane = await startControlPlane({ population: false, featureGates: { NamespaceInitializers: false } })
+  plane = await startOtherCluster()
   admin = plane.client
   wire = new Wire(plane)
   populate = await startPopulate({
@@ -72,7 +72,7 @@ beforeAll(async () => {
   const isOpen = (o: KubeObject | undefined): boolean => isThere(o) && o?.metadata.labels?.[pending] === undefined
   await waitFor(admin, namespaces, { name: 'team' }, isOpen)
   await waitFor(admin, configMaps, { namespace: 'team', name: 'of-gold' }, isThere)
-}, 120_000)
+})
 afterAll(async () => {
   await populate?.[Symbol.asyncDispose]()
   await plane?.[Symbol.asyncDispose]()

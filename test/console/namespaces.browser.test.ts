@@ -264,6 +264,7 @@ describe.skipIf(noBrowser !== undefined)(
       })
       const { page, context } = await open('alice')
       await page.getByRole('link', { name: 'Create namespace' }).click()
+      await page.getByText('The server does not show you its templates').waitFor()
       await page.getByRole('textbox', { name: 'Name' }).fill('asked-a')
       await page.getByRole('textbox', { name: 'example.com/size' }).fill('small')
       await page.getByText('No template gives it anything').waitFor()

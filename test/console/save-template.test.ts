@@ -24,3 +24,19 @@ test('a status that was written meanwhile holds no edit up; another edit does', 
   )
   expect((await client.get(templateResource, { name: 'team' })).spec).toEqual(saved.spec)
 })
+
+test('what kubectl apply keeps of a template stays with it, though it is not edited', async () => {
+  await using plane = await startControlPlane({ controllers: () => false })
+  const { client } = plane
+  const applied = { 'kubectl.kubernetes.io/last-applied-configuration': '{"kind":"NamespaceTemplate"}' }
+  const { metadata, ...rest } = edit('one')
+  const present = await client.create(templateResource, { metadata: { ...metadata, annotations: applied }, ...rest })
+  const edited = edit('two')
+  const saved = await saveTemplate(client, present, {
+    ...edited,
+    metadata: { ...edited.metadata, annotations: { 'example.com/team': 'a' } },
+  })
+  expect(saved.metadata.annotations).toEqual({ ...applied, 'example.com/team': 'a' })
+  const without = await saveTemplate(client, saved, edit('three'))
+  expect(without.metadata.annotations).toEqual(applied)
+})

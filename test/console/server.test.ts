@@ -36,7 +36,7 @@ describe('the page', () => {
   test('what it names is there, and may be kept for ever', async () => {
     const { text } = await ask(served, { path: '/' })
     const named = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path = '']) => path)
-    expect(named.map((path) => /\.(\w+)$/.exec(path)?.[1])).toEqual(['svg', 'woff2', 'css', 'js'])
+    expect(named.map((path) => /\.(\w+)$/.exec(path)?.[1])).toEqual(['svg', 'woff2', 'css', 'js', 'js'])
     for (const path of named) {
       const { code, headers } = await ask(served, { path })
       expect({ path, code, cache: headers['cache-control'] }).toEqual({

@@ -5,7 +5,6 @@ import type { NamespaceTemplate } from '../../src/apis/templates/types.ts'
 import {
   axeFaults,
   type ConsoleWorld,
-  cutOff,
   noBrowser,
   startBrowser,
   startConsoleWorld,
@@ -77,7 +76,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole('combobox', { name: 'Template' }).selectOption('default')
       await page.getByRole('row').filter({ hasText: 'other' }).waitFor({ state: 'detached' })
       expect(await page.getByRole('grid').getByRole('link').allTextContents()).toEqual(names)
-      expect(page.url()).toBe(at('/templates/map?template=default'))
+      expect(page.url()).toBe(at('/map?template=default'))
     })
 
     test('an edit is planned over all namespaces before it can be saved, then rolls out', async () => {
@@ -120,6 +119,12 @@ describe.skipIf(noBrowser !== undefined)(
         .getByText(/is invalid: spec\.templates\[0\]/)
         .waitFor()
       const marked = page.locator('.cm-lintRange-error').first()
+      await marked.waitFor()
+      // The last edit has left the view at the end of a long text, and the fault stands far above it.
+      await edit((text) => `${text}${Array.from({ length: 200 }, (_, i) => `# ${i}\n`).join('')}`)
+      await page.keyboard.press('ControlOrMeta+End')
+      await marked.waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Plan' }).click()
       await marked.waitFor()
       await edit(() => 'spec:\n  drift')
       await page.keyboard.press('ControlOrMeta+End')
@@ -181,13 +186,18 @@ describe.skipIf(noBrowser !== undefined)(
       expect((await world.plane.client.get(configMaps, second))['data']).toEqual({ text: 'two' })
     })
 
-    test('one template, and all of them, are paused and resumed', async () => {
+    test('one template is disabled, which says what becomes of namespaces, and all of them are paused', async () => {
       await page.goto(at('/templates/default'))
-      await page.getByRole('button', { name: 'Pause this template' }).click()
-      await page.getByRole('button', { name: 'Yes, pause this template' }).click()
-      await page.getByText('disabled').waitFor()
-      await page.getByRole('button', { name: 'Resume' }).click()
-      await page.getByRole('button', { name: 'Pause this template' }).waitFor()
+      await page.getByRole('button', { name: 'Disable this template' }).click()
+      await page.getByText('new ones get nothing from it.').waitFor()
+      await page.getByRole('button', { name: 'Yes, disable this template' }).click()
+      await page.getByText('It is disabled.').waitFor()
+      await page.getByText('new ones get nothing from it.').waitFor()
+      // Of its figures none says anything by now.
+      expect(await page.getByText('every selected namespace').count()).toBe(0)
+      expect(await page.getByText('it selects no namespace').count()).toBe(0)
+      await page.getByRole('button', { name: 'Enable this template' }).click()
+      await page.getByRole('button', { name: 'Disable this template' }).waitFor()
       await page.goto(at('/templates'))
       await page.getByRole('button', { name: 'Pause all templates' }).click()
       await page.getByRole('button', { name: 'Yes, pause all templates' }).click()
@@ -202,19 +212,8 @@ describe.skipIf(noBrowser !== undefined)(
       await other.page.getByRole('link', { name: 'Templates' }).click()
       await other.page.getByText('User "nobody" cannot list resource "namespacetemplates"').waitFor()
       expect(await other.page.getByRole('button', { name: 'Pause all templates' }).count()).toBe(0)
+      expect(await other.page.getByRole('link', { name: 'New template' }).count()).toBe(0)
       await other.context.close()
     })
-
-    test.each(['/templates', '/templates/map', '/templates/default', '/templates/default/edit'])(
-      'axe finds nothing in %s, narrow and dark',
-      async (path) => {
-        await page.emulateMedia({ colorScheme: 'dark' })
-        await page.setViewportSize({ width: 360, height: 740 })
-        await page.goto(at(path))
-        await page.locator('.panel, .grid').first().waitFor()
-        expect(await axeFaults(page)).toEqual([])
-        expect(await cutOff(page)).toEqual([])
-      },
-    )
   },
 )

@@ -164,3 +164,34 @@ describe('apply', () => {
     expect((await apply('&fieldValidation=Ignore', known)).headers.get('warning')).toBeNull()
   })
 })
+
+describe('7,000 keys that stand twice', () => {
+  const configMaps = '/api/v1/namespaces/default/configmaps?dryRun=All'
+  const pairs = Array.from({ length: 7000 }, (_, i) => [`k${i}`, 'v'] as const)
+  const bodies = [
+    {
+      type: 'application/json',
+      body: `{"metadata":{"name":"c"},"data":{${[...pairs, ...pairs].map(([k, v]) => `"${k}":"${v}"`).join(',')}}}`,
+      fault: (i: number) => `duplicate field "data.k${i}"`,
+    },
+    {
+      type: 'application/yaml',
+      body: `metadata: {name: c}\ndata:\n${pairs.map(([k, v]) => `  ${k}: ${v}\n  ${k}: ${v}\n`).join('')}`,
+      fault: (i: number) => `key "k${i}" already set in map`,
+    },
+  ]
+
+  it.each(bodies)('are refused by the first hundred of them: $type', async ({ type, body, fault }) => {
+    const { code, text } = await send(plane, `${configMaps}&fieldValidation=Strict`, { method: 'POST', type, body })
+    const { message } = JSON.parse(text) as { message: string }
+    expect([code, message.includes(fault(99)), message.includes(fault(100))]).toEqual([400, true, false])
+    expect(text.length).toBeLessThan(6000)
+  })
+
+  it.each(bodies)('are warned of in no more than 4 KiB and a line: $type', async ({ type, body, fault }) => {
+    const { code, headers } = await send(plane, configMaps, { method: 'POST', type, body })
+    const warning = headers.get('warning')?.replaceAll('\\"', '"') ?? ''
+    expect([code, warning.includes(fault(0)), warning.includes(fault(100))]).toEqual([201, true, false])
+    expect(warning.length).toBeLessThan(6000)
+  })
+})

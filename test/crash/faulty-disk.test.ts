@@ -23,6 +23,7 @@ const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const namespace = 'default'
 const readOnly = 30
 const quotaExceeded = 122
+const fileTooLarge = 27
 const noSpace = 28
 const tooManyFiles = 24
 
@@ -115,6 +116,13 @@ const faults: readonly Fault[] = [
     errno: quotaExceeded,
     code: 507,
     warning: 'the store in \\S+ is full: only deletes and small changes are taken until there is room',
+  },
+  {
+    name: 'a file that may grow no more (ulimit -f)',
+    call: 'write',
+    errno: fileTooLarge,
+    code: 503,
+    warning: `reading or writing \\S+state\\.db failed \\(disk I/O error, code 778\\); ${stopped}`,
   },
   {
     name: 'a disk that is full',

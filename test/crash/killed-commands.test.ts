@@ -4,7 +4,17 @@
  * moments of each are tried (nightly: 1000, all of them).
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -158,6 +168,25 @@ const subjects: readonly Subject[] = [
       expect([sound, now]).toContainEqual(before)
       done('backup', '--data-dir', data(folder), '--incremental', '--to', join(folder, 'set'))
       expect(await restored(join(folder, 'set'), join(folder, 'restored-again'))).toEqual(now)
+    },
+  },
+  {
+    name: 'a server that makes scheduled backups',
+    prepare(folder) {
+      withSoundData(folder)
+      mkdirSync(join(folder, 'set'), { mode: 0o700 })
+    },
+    command: (folder) => [join(import.meta.dirname, 'scheduled-backups.ts'), data(folder), join(folder, 'set')],
+    async judge(folder) {
+      const set = join(folder, 'set')
+      const now = await stateIn(data(folder))
+      expect(now).toMatchObject(sound)
+      // What counts was renamed to its name when it was whole.
+      const isBackedUp = readdirSync(set).some((name) => /^full-\d+$/.test(name))
+      if (isBackedUp) expect([sound, now]).toContainEqual(await restored(set, join(folder, 'restored')))
+      expect(run(this.command(folder))).toMatchObject(ended)
+      expect(await restored(set, join(folder, 'restored-again'))).toEqual(await stateIn(data(folder)))
+      expect(readdirSync(set).filter((name) => /^full-\d+$/.test(name))).toHaveLength(1)
     },
   },
   {

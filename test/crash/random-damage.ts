@@ -2,7 +2,8 @@
  * Bytes of a real store, changed at random; and what must hold of it then: everything that was acknowledged is there as
  * it was, or the damage is named. Which bytes depends on the seed alone.
  *
- * As a command: `node test/crash/random-damage.ts [seeds] [first]`, by default 1000 from 1.
+ * As a command: `node test/crash/random-damage.ts [seeds] [first] [kind]`, by default 1000 from 1 of bytes; other kinds
+ * are `tampered` (see `tampering.ts`), `encrypted` (tampered, of a store whose values are encrypted) and `backups`.
  */
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +12,7 @@ import { damageOf } from '../../src/storage/damaged-value.ts'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import { type Entry, isStorageError, prefixSpan, type Revision, type Storage } from '../../src/storage/storage.ts'
 
-const everything = prefixSpan('/')
+const everything = prefixSpan('/registry/')
 
 /** What a key held from a revision on; undefined: nothing. */
 interface Version {
@@ -20,9 +21,14 @@ interface Version {
   readonly value: string | undefined
 }
 
+export type OpenStore = (directory: string) => Promise<Storage>
+
+const openPlain: OpenStore = (directory) => SqliteStorage.open({ directory, lockTimeoutMs: 100 })
+
 /** Directories of one store, in states that a crash or a stop leaves, and all that was acknowledged in each. */
 export interface Specimen {
   readonly directory: string
+  readonly open: OpenStore
   readonly versions: readonly Version[]
 }
 
@@ -46,22 +52,22 @@ export function randomFrom(seed: number): (below: number) => number {
 }
 
 /** Three states of one history: killed with everything in the log, stopped, and killed again with more in the log. */
-export async function makeSpecimens(root: string): Promise<readonly Specimen[]> {
+export async function makeSpecimens(root: string, open: OpenStore = openPlain): Promise<readonly Specimen[]> {
   const live = join(root, 'live')
   const versions: Version[] = []
   const specimens: Specimen[] = []
   const keep = async (name: string): Promise<void> => {
     const directory = join(root, name)
     await cp(live, directory, { recursive: true })
-    specimens.push({ directory, versions: [...versions] })
+    specimens.push({ directory, open, versions: [...versions] })
   }
   const random = randomFrom(1)
-  await using first = await SqliteStorage.open({ directory: live })
+  await using first = await open(live)
   await work(first, random, versions)
   await keep('killed')
   await first[Symbol.asyncDispose]()
   await keep('stopped')
-  await using second = await SqliteStorage.open({ directory: live })
+  await using second = await open(live)
   await work(second, random, versions)
   await keep('killed-again')
   return specimens
@@ -92,16 +98,24 @@ async function work(storage: Storage, random: (below: number) => number, version
   }
 }
 
+/** Changes what lies in a directory; answers what it did. */
+export type Damage = (directory: string, random: (below: number) => number) => Promise<string>
+
 /** Damages a copy of one of the specimens, and looks. @throws Error for damage that passes unnoticed */
-export async function tryDamage(specimens: readonly Specimen[], scratch: string, seed: number): Promise<Outcome> {
+export async function tryDamage(
+  specimens: readonly Specimen[],
+  scratch: string,
+  seed: number,
+  damage: Damage = changeBytes,
+): Promise<Outcome> {
   const random = randomFrom(seed)
   const specimen = specimens[random(specimens.length)] as Specimen
   const directory = join(scratch, `seed-${seed}`)
   await cp(specimen.directory, directory, { recursive: true })
   try {
-    const changed = await changeBytes(directory, random)
+    const changed = await damage(directory, random)
     try {
-      return await look(directory, specimen.versions)
+      return await look(directory, specimen)
     } catch (cause) {
       throw new Error(`seed ${seed} (${changed}): ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
     }
@@ -125,10 +139,10 @@ export async function changeBytes(directory: string, random: (below: number) => 
   return `${name}, ${length} bytes at ${at}`
 }
 
-async function look(directory: string, versions: readonly Version[]): Promise<Outcome> {
-  let storage: SqliteStorage
+async function look(directory: string, { open: openStore, versions }: Specimen): Promise<Outcome> {
+  let storage: Storage
   try {
-    storage = await SqliteStorage.open({ directory, lockTimeoutMs: 100 })
+    storage = await openStore(directory)
   } catch (error) {
     if (!isStorageError(error)) throw error
     return 'refused'
@@ -202,15 +216,15 @@ async function isSoundWatch(storage: Storage, versions: readonly Version[]): Pro
 }
 
 async function main(): Promise<void> {
-  const [count = '1000', first = '1'] = process.argv.slice(2)
+  const [count = '1000', first = '1', kind = 'bytes'] = process.argv.slice(2)
   const root = await mkdtemp(join(tmpdir(), 'borough-random-damage-'))
-  const outcomes = new Map<Outcome, number>()
+  const outcomes = new Map<string, number>()
   let failed = 0
   try {
-    const specimens = await makeSpecimens(root)
+    const attempt = await attemptsOf(kind, root)
     for (let seed = Number(first); seed < Number(first) + Number(count); seed++) {
       try {
-        const outcome = await tryDamage(specimens, root, seed)
+        const outcome = await attempt(seed)
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
       } catch (error) {
         failed++
@@ -224,4 +238,21 @@ async function main(): Promise<void> {
   process.exitCode = failed === 0 ? 0 : 1
 }
 
-if (import.meta.main) await main()
+async function attemptsOf(kind: string, root: string): Promise<(seed: number) => Promise<string>> {
+  if (kind === 'backups') {
+    const { makeBackups, tryBackups } = await import('./tampered-backups.ts')
+    const backups = await makeBackups(root)
+    return (seed) => tryBackups(backups, root, seed)
+  }
+  if (kind === 'bytes') {
+    const specimens = await makeSpecimens(root)
+    return (seed) => tryDamage(specimens, root, seed)
+  }
+  const { openEncrypted, tamperingWith } = await import('./tampering.ts')
+  const specimens = await makeSpecimens(root, kind === 'encrypted' ? await openEncrypted(root) : openPlain)
+  const tamper = tamperingWith(specimens.map(({ directory }) => directory))
+  return (seed) => tryDamage(specimens, root, seed, tamper)
+}
+
+// Not awaited: what it loads imports this file.
+if (import.meta.main) void main()

@@ -309,6 +309,16 @@ const rows: readonly Row[] = [
     opened: true,
   },
   {
+    name: 'the same to several workers',
+    given: async (dir) => {
+      const file = join(folder, 'admission-of-workers.yaml')
+      await writeFile(file, admissionConfiguration)
+      return up(dir, '--workers', '2', '--admission-control-config-file', file)
+    },
+    want: /admission-of-workers\.yaml can't be used: plugins\[0\]\.configuration\.defaults\.enforce: Invalid value: "stri/,
+    opened: true,
+  },
+  {
     name: 'an authority of proxies that is not there',
     given: (dir) => up(dir, '--requestheader-client-ca-file', join(folder, 'no.pem')),
     want: /^borough: --requestheader-client-ca-file .*no\.pem: ENOENT/,
@@ -328,7 +338,7 @@ const rows: readonly Row[] = [
   {
     name: 'a kubeconfig of a server that never was',
     given: () => ['kubeconfig', '--user', 'anna', '--data-dir', join(folder, 'never')],
-    want: /there is no certificate authority in .*: start 'borough up' first/,
+    want: /no certificate authority in .*: name a server's data directory with --data-dir, or start 'borough up' first/,
   },
   {
     name: 'a kubeconfig for a time that is none',

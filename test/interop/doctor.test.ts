@@ -1,10 +1,14 @@
 /** `borough doctor`, as an operator runs it: what it finds, what it says to do, and that it changes nothing. */
 import { hash } from 'node:crypto'
-import { chmod, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { once } from 'node:events'
+import { chmod, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { generateKeyPair, issueCertificate, privateKeyPem } from '../../src/base/x509-certificate.ts'
 import { openRemote } from '../../src/client/remote.ts'
 import type { Finding } from '../../src/doctor/doctor.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
@@ -41,6 +45,28 @@ const statuses = ({ findings }: Examination, begin: string): string[] =>
   findings.filter(({ check }) => check.startsWith(begin)).map(({ status, message }) => `${status} ${message}`)
 
 const kubeconfig = (): string => join(server.dataDir, 'admin.kubeconfig')
+
+/** A server on this machine, with a certificate that holds for so many days. */
+async function servedFor(days: number): Promise<{ url: string; ca: string; close(): Promise<void> }> {
+  const nowMs = Date.now()
+  const subject = { commonName: 'hooks' }
+  const [authority, key] = [generateKeyPair(), generateKeyPair()]
+  const dates = { notBeforeMs: nowMs - 86_400_000, notAfterMs: nowMs + days * 86_400_000 }
+  const issuer = { subject, key: authority }
+  const ca = issueCertificate({
+    ...{ subject, publicKey: authority.publicKey, issuer, usage: 'authority' },
+    ...{ ...dates, notAfterMs: nowMs + 400 * 86_400_000 },
+  })
+  const leaf = { subject: { commonName: 'hook' }, publicKey: key.publicKey, issuer, ...dates }
+  const cert = issueCertificate({ ...leaf, usage: 'server', names: ['127.0.0.1'] })
+  const listener = createServer({ cert, key: privateKeyPem(key.privateKey) }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const close = async (): Promise<void> => {
+    listener.close()
+    await once(listener, 'close')
+  }
+  return { url: `https://127.0.0.1:${(listener.address() as AddressInfo).port}`, ca, close }
+}
 
 /** Every file by its content, and every mode. */
 async function contentsOf(dir: string): Promise<readonly string[]> {
@@ -100,6 +126,36 @@ describe('of a server that runs', () => {
     await client.delete(resource, { name: 'silent' })
   })
 
+  it('a conversion webhook that does not answer is named, and one whose certificate ends soon', async () => {
+    const { client } = openRemote({ kubeconfigPath: kubeconfig(), userAgent: 'test' })
+    const definitions = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' }
+    const soon = await servedFor(20)
+    const conversion = (url: string, caBundle?: string): object => ({
+      strategy: 'Webhook',
+      webhook: { conversionReviewVersions: ['v1'], clientConfig: { url, ...(caBundle && { caBundle }) } },
+    })
+    const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }]
+    const made = (plural: string, kind: string, how: object): Promise<KubeObject> =>
+      client.create(definitions, {
+        metadata: { name: `${plural}.ex.io` },
+        spec: { group: 'ex.io', scope: 'Cluster', names: { plural, kind }, versions, conversion: how },
+      } as KubeObject)
+    await made('silents', 'Silent', conversion(`https://127.0.0.1:${await freePort()}/x`))
+    await made('endings', 'Ending', conversion(`${soon.url}/x`, Buffer.from(soon.ca).toString('base64')))
+    const found = await doctor('--kubeconfig', kubeconfig())
+    await soon.close()
+    expect(found.code).toBe(1)
+    expect(statuses(found, 'customresourcedefinitions/silents.ex.io: conversion')).toEqual([
+      expect.stringMatching(
+        /^fail it does not answer \(.*REFUSED.*\): objects .* in another version can be neither read nor written$/,
+      ),
+    ])
+    expect(statuses(found, 'customresourcedefinitions/endings.ex.io: conversion')).toEqual([
+      expect.stringMatching(/^warn it answers at 127\.0\.0\.1:\d+, its certificate: it ends on \S+, in (19|20) days$/),
+    ])
+    for (const name of ['silents.ex.io', 'endings.ex.io']) await client.delete(definitions, { name })
+  })
+
   it('population is examined: rights, what is installed, and who runs it', async () => {
     const weak = join(folder, 'weak.kubeconfig')
     await borough(['kubeconfig', '--user', 'weak', '--data-dir', server.dataDir, '--out', weak])
@@ -111,7 +167,7 @@ describe('of a server that runs', () => {
     await using populate = await PopulateProcess.start(kubeconfig())
     const running = await doctor('--kubeconfig', kubeconfig())
     expect(running.findings.filter(({ status }) => status === 'fail')).toEqual([])
-    expect(statuses(running, 'customresourcedefinition')).toEqual(['ok served as v1alpha1'])
+    expect(statuses(running, 'customresourcedefinition ')).toEqual(['ok served as v1alpha1'])
     await populate.end('SIGTERM')
     const stopped = await doctor('--kubeconfig', kubeconfig())
     expect(stopped.code).toBe(1)
@@ -161,6 +217,18 @@ describe('of a directory without a server', () => {
     expect([never.code, statuses(never, 'data directory')]).toEqual([1, ["fail it can't be read (ENOENT)"]])
     const path = join(folder, 'weak.kubeconfig')
     expect(statuses(await doctor('--data-dir', path), 'data directory')).toEqual(['fail it is no directory'])
+  })
+
+  it('a folder of something else is not told to change its modes', async () => {
+    const path = join(folder, 'else')
+    await mkdir(path, { mode: 0o755 })
+    await writeFile(join(path, 'passwd'), '')
+    const found = await doctor('--data-dir', path)
+    const message = 'it holds other files, and nothing of a server'
+    expect(found.code).toBe(1)
+    expect(found.findings.filter(({ check }) => check.startsWith('data directory'))).toEqual([
+      { check: `data directory ${path}`, status: 'fail', message, remedy: 'name another with --data-dir' },
+    ])
   })
 
   it('a server that can not be reached is told apart from a certificate that ended', async () => {

@@ -74,7 +74,7 @@ test.each([
   {
     name: 'no server on the directory',
     args: ['--serviceaccount', 'default/default', '--data-dir', join(tmpdir(), 'borough-nowhere')],
-    want: /no server runs on/,
+    want: /no server runs on .*: name a server's data directory with --data-dir, start one with 'borough up', or name one with --server/,
   },
 ])(
   'what can not be done is said in one line: $name',
@@ -128,6 +128,8 @@ test('there is no key to rotate where there never was a server', async () => {
   const { code, stderr } = await borough(['rotate-key', '--data-dir', join(folder, 'never')])
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: expect.stringMatching(/^borough: there is no certificate authority in .*: start 'borough up' first\n$/),
+    stderr: expect.stringMatching(
+      / authority in .*: name a server's data directory with --data-dir, or start 'borough up' first\n$/,
+    ),
   })
 })

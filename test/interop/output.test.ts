@@ -36,29 +36,28 @@ afterAll(async () => {
 })
 
 const all = ['text', 'wide', 'json', 'yaml', 'name']
-const forms = all.filter((form) => form !== 'wide')
-const plainForms = ['text', 'json', 'yaml']
 
 /** Every command that answers, and what `-o` takes there. */
 const commands: readonly (readonly [command: string, formats: readonly string[]])[] = [
   ['up', ['text', 'json']],
   ['console', ['text', 'json']],
-  ['populate', forms],
-  ['token create', plainForms],
+  ['populate', all],
+  ['token create', all],
   ['kubeconfig', ['yaml', 'json']],
-  ['rotate-key', forms],
-  ['backup', forms],
-  ['restore', forms],
-  ['storage copy', forms],
-  ['storage verify', plainForms],
-  ['storage repair', forms],
-  ['storage reencrypt', plainForms],
+  ['rotate-key', all],
+  ['backup', all],
+  ['restore', all],
+  ['storage copy', all],
+  ['storage verify', all],
+  ['storage repair', all],
+  ['storage reencrypt', all],
+  ['doctor', all],
   ['why', all],
   ['why-denied', all],
-  ['finalize', forms],
-  ['template describe', forms],
+  ['finalize', all],
+  ['template describe', all],
   ['template plan', all],
-  ['template rollback', forms],
+  ['template rollback', all],
 ]
 
 test.each(commands)('borough %s takes -o, and refuses another form in one line', async (command, formats) => {
@@ -99,6 +98,29 @@ describe('an answer is the same in every form', () => {
     expect(stdout).toContain('other-9')
   })
 
+  test('of a look into the health of things: wide is a table, names are what is not in order', async () => {
+    const doctor = ['doctor', '--data-dir', join(folder, 'nowhere')]
+    const text = await borough(doctor)
+    const remedy = "name another with --data-dir, or start 'borough up' to make it"
+    const check = `data directory ${join(folder, 'nowhere')}`
+    expect(text).toMatchObject({
+      code: 1,
+      stdout: `fail  ${check}: it can't be read (ENOENT)\n      → ${remedy}\n0 ok, 0 warnings, 1 failed\n`,
+    })
+    const lines = (await borough([...doctor, '-o', 'wide'])).stdout.split('\n')
+    const cells = lines.slice(0, 2).map((line) => line.split(/ {3,}/))
+    expect(cells).toEqual([
+      ['STATUS', 'CHECK', 'FINDING', 'WHAT TO DO'],
+      ['fail', check, "it can't be read (ENOENT)", remedy],
+    ])
+    expect((await borough([...doctor, '-o', 'name'])).stdout).toBe(`${check}\n`)
+  })
+
+  test('as names, of what the command worked on', async () => {
+    const ofStore = await borough(['storage', 'verify', '--data-dir', store, '-o', 'name'])
+    expect(ofStore).toMatchObject({ code: 0, stdout: `${store}\n` })
+  })
+
   test('of the manifests of populate', async () => {
     const { stdout } = await borough(['populate', '--print-manifests', '-o', 'json'])
     const { kind, items } = JSON.parse(stdout) as {
@@ -112,6 +134,39 @@ describe('an answer is the same in every form', () => {
     expect((await borough(['populate', '-o', 'name', ...remote])).stderr).toBe(
       'borough: -o name needs --print-manifests or --uninstall (borough --help shows what there is)\n',
     )
+  })
+})
+
+describe('what others wrote is no command to a terminal', () => {
+  const odd = 'a\u001b[2J\u202eb'
+  const shown = 'a\\u001b[2J\\u202eb'
+  const bare = (text: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text.replaceAll('\n', ''))
+
+  test('in an explanation, a refusal and an error', async () => {
+    const lacking = { type: 'Populated', status: 'False', reason: 'Odd', message: `${odd}\nNothing holds it.` }
+    const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+    const status = { status: { conditions: [lacking] } }
+    await plane.client.patch(namespaces, { name: 'team-a' }, status, { subresource: 'status' })
+    const why = await borough(['why', 'team-a', ...remote])
+    expect(why.stdout).toContain(`  Populated (Odd): ${shown}\\u000aNothing holds it.\n`)
+    const denied = await borough(['why-denied', 'get', 'secrets', '-n', 'team-a', '--user', odd, ...remote])
+    expect(denied.stdout).toContain(`${shown} may not get secrets in namespace team-a.\n`)
+    const failed = await borough(['template', 'describe', odd, ...remote])
+    expect(failed.code).toBe(1)
+    for (const text of [why.stdout, denied.stdout, failed.stderr]) expect(bare(text)).toBe(false)
+    const json = JSON.parse((await borough(['why', 'team-a', ...remote, '-o', 'json'])).stdout) as object
+    expect(json).toMatchObject({ reports: [{ message: `${odd}\nNothing holds it.` }] })
+  })
+
+  test('in a plan', async () => {
+    const file = join(folder, 'odd.json')
+    const templates = [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'greeting' }, data: { a: odd } }]
+    const metadata = { name: 'default' }
+    const template = { apiVersion: 'policy.borough.dev/v1alpha1', kind: 'NamespaceTemplate', metadata }
+    writeFileSync(file, JSON.stringify({ ...template, spec: { templates } }))
+    const plan = await borough(['template', 'plan', '-f', file, ...remote])
+    expect(plan.code).toBe(2)
+    expect(bare(plan.stdout)).toBe(false)
   })
 })
 

@@ -1,21 +1,18 @@
 /**
- * `borough populate` beside a cluster that knows nothing of templates: Borough with population off, reached over HTTPS
- * alone, set up with `kubectl apply -k deploy/`, as the account and with the rights that are in there.
+ * `borough populate` beside a cluster that knows nothing of templates, reached over HTTPS alone, set up with
+ * `kubectl apply -k deploy/`, as the account and with the rights that are in there.
  */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { kubeconfigYaml } from '../../src/client/kubeconfig.ts'
-import { BoroughProcess, borough } from './borough-process.ts'
+import { borough } from './borough-process.ts'
 import { describeEachKubectl, KubectlSession, type Ran } from './kubectl.ts'
+import { type OtherServer, startOtherServer } from './other-server.ts'
 import { PopulateProcess } from './populate-process.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const plain = ['--no-population', '--feature-gates', 'NamespaceInitializers=false']
 /** What policies decide instead is tested in test/population/policies.test.ts. */
 const byWebhooks = ['--admission', 'webhooks']
-const account = 'borough-system/namespace-template-controller'
 
 /** Holds its namespaces up: nobody serves the kind. */
 const stuck = (objects: string): string => `
@@ -30,14 +27,14 @@ spec:
 const example = `${root}examples/population-on-any-cluster`
 
 describeEachKubectl((kubectl) => {
-  let server: BoroughProcess
+  let server: OtherServer
   let admin: KubectlSession
   let dev1: KubectlSession
   let populate: PopulateProcess
   let kubeconfig: string
 
   beforeAll(async () => {
-    server = await BoroughProcess.start(plain)
+    server = await startOtherServer()
     admin = await KubectlSession.open(kubectl, await server.adminKubeconfig())
   }, 120_000)
 
@@ -82,17 +79,7 @@ describeEachKubectl((kubectl) => {
   }, 120_000)
 
   test('it runs as the account of deploy/, with those rights and no others', async () => {
-    const made = await borough(['token', 'create', '--serviceaccount', account, '--data-dir', server.dataDir])
-    expect(made).toMatchObject({ code: 0, stderr: '' })
-    const own = parse(await server.adminKubeconfig()) as {
-      clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }]
-    }
-    const { cluster } = own.clusters[0]
-    const text = kubeconfigYaml({
-      server: cluster.server,
-      caCert: Buffer.from(cluster['certificate-authority-data'], 'base64').toString(),
-      credential: { token: made.stdout.trim() },
-    })
+    const text = await server.accountKubeconfig('borough-system', 'namespace-template-controller')
     kubeconfig = await admin.write('populate.kubeconfig', text)
     populate = await PopulateProcess.start(kubeconfig, byWebhooks)
     const webhooks = ['get', 'mutatingwebhookconfigurations,validatingwebhookconfigurations', '-o', 'name']
@@ -108,9 +95,7 @@ describeEachKubectl((kubectl) => {
     expect(await succeeds(admin.run(['apply', '-f', example]))).toContain(
       'namespacetemplate.policy.borough.dev/teams unchanged',
     )
-    const made = await borough(['kubeconfig', '--user', 'dev1', '--group', 'devs', '--data-dir', server.dataDir])
-    expect(made).toMatchObject({ code: 0, stderr: '' })
-    dev1 = await KubectlSession.open(kubectl, made.stdout)
+    dev1 = await KubectlSession.open(kubectl, await server.kubeconfigFor('dev1', 'devs'))
   }, 120_000)
 
   test('a namespace that somebody creates is populated, and theirs', async () => {

@@ -81,6 +81,7 @@ test('describe says what the author of a namespace has to give', async () => {
         { name: 'note', fromAnnotation: 'ex.com/note' },
       ],
       namespaceMetadata: { labels: { 'ex.com/tier': 't-$(size)' } },
+      expiry: { default: '24h', max: '720h' },
       templates: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { a: '$(cost)' } }],
     },
   })
@@ -98,10 +99,13 @@ test('describe says what the author of a namespace has to give', async () => {
       '  label ex.com/size: one of "s", "l", "s" if it is not there   $(size)\n' +
       '  annotation ex.com/cost: text that matches [0-9]{4}, required   $(cost)\n' +
       '  annotation ex.com/note: any text in one line   $(note)\n\n' +
+      'It ends by itself:\n  24h after its creation, if it says nothing itself\n' +
+      '  720h after its creation at the latest\n\n' +
       'It is given:\n  label ex.com/tier: t-$(size)\n  ConfigMap/one\n',
   })
   expect(JSON.parse(json.stdout)).toMatchObject({
     template: 'asks',
+    expiry: { default: '24h', max: '720h' },
     parameters: [{ name: 'size', allowed: 'one of "s", "l"', default: 's', required: false }, {}, {}],
   })
   expect(none).toMatchObject({ code: 1, stdout: '' })

@@ -236,7 +236,8 @@ function factsOf(
     namesOf(type, namespace) {
       if (type.resource === 'namespaces') return namespaces
       if (!type.namespaced) return clusterNames.get(keyOf(type)) ?? []
-      if (namespace === nowhere) return []
+      // What can't be created is shown of other things, of which there are none.
+      if (namespace === nowhere || !type.verbs.includes('create')) return []
       return (namespace === '' ? namespaces : [namespace]).flatMap(marked)
     },
     initializing: new Map([[young, creator.username]]),

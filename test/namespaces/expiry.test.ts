@@ -138,9 +138,23 @@ describe('at create', () => {
     })),
     {
       name: 'beyond the limit',
-      given: { [ttl]: '73h' },
+      given: { [at]: '2026-01-04T01:00:00Z' },
       labels: { kind: 'preview' },
       fault: `${field}: Invalid value: "2026-01-04T01:00:00Z": must not be after 2026-01-04T00:00:00Z: ${of72h}`,
+    },
+    {
+      name: 'beyond the limit by its ttl',
+      given: { [ttl]: '73h' },
+      labels: { kind: 'preview' },
+      fault:
+        `metadata.annotations[${ttl}]: Invalid value: "73h": the namespace would end at 2026-01-04T01:00:00Z: ` +
+        `must not be after 2026-01-04T00:00:00Z: ${of72h}`,
+    },
+    {
+      name: 'a limit, and a ttl of which no end can be made',
+      given: { [ttl]: '1d' },
+      labels: { kind: 'preview' },
+      fault: `metadata.annotations[${ttl}]: Invalid value: "1d": ${noLifetime}`,
     },
   ])('refused: $name', async ({ given, labels = {}, fault }) => {
     const name = `refused-${++count}`
@@ -297,6 +311,14 @@ describe('afterwards', () => {
   test.each(['default', 'kube-system', 'kube-public', 'kube-node-lease'])('%s does not expire', async (name) => {
     const tried = admin.patch(namespaces, { name }, { metadata: { annotations: { [ttl]: '1h' } } })
     expect(await refusal(tried)).toEqual(
+      invalidNamespace(
+        name,
+        `metadata.annotations[${ttl}]: Invalid value: "1h": the namespace would end at 2026-01-01T01:00:00Z: ` +
+          'this namespace does not expire: the cluster needs it',
+      ),
+    )
+    const named = admin.patch(namespaces, { name }, { metadata: { annotations: { [at]: '2026-01-01T01:00:00Z' } } })
+    expect(await refusal(named)).toEqual(
       invalidNamespace(
         name,
         `${field}: Invalid value: "2026-01-01T01:00:00Z": this namespace does not expire: the cluster needs it`,

@@ -13,9 +13,10 @@ import { leases } from '../../src/controller/lease.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { namespaceManifest, serviceManifest } from '../../src/populate/manifests.ts'
 import { type Populate, startPopulate } from '../../src/populate/populate.ts'
-import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { startControlPlane } from '../../src/testing/index.ts'
 import { freePort } from '../support/free-port.ts'
 import { notSubdomain } from '../support/name-faults.ts'
+import { type OtherCluster, startOtherCluster } from '../support/other-cluster.ts'
 import { failure } from '../support/refusal.ts'
 import { isThere, waitFor } from '../support/wait-for.ts'
 import {
@@ -84,12 +85,12 @@ test('in a pod it is reached by its Service, under the name in its certificate',
 })
 
 describe('on a cluster without templates', () => {
-  let plane: TestControlPlane
+  let plane: OtherCluster
   let first: Populate
   let caBundle: string
 
   beforeAll(async () => {
-    plane = await startControlPlane(plain)
+    plane = await startOtherCluster()
     first = await start(plane.client)
     const resource = {
       group: 'admissionregistration.k8s.io',
@@ -100,7 +101,7 @@ describe('on a cluster without templates', () => {
       webhooks: { clientConfig: { caBundle: string } }[]
     }
     caBundle = Buffer.from(webhooks[0]?.clientConfig.caBundle ?? '', 'base64').toString()
-  }, 120_000)
+  })
   afterAll(async () => {
     await first?.[Symbol.asyncDispose]()
     await plane?.[Symbol.asyncDispose]()
@@ -322,5 +323,5 @@ describe('on a cluster without templates', () => {
     await plane.client.delete(configMapResource, motd)
     await waitFor(plane.client, configMapResource, motd, isThere)
     expect(third.leading).toBe(true)
-  }, 120_000)
+  })
 })

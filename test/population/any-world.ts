@@ -1,7 +1,7 @@
 /** Short words for what tests do with templates on Borough and on a cluster that `borough populate` serves alike. */
 import type { Client } from '../../src/client/client.ts'
 import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
-import { waitFor } from '../support/wait-for.ts'
+import { waitFor, waitUntilAllowed } from '../support/wait-for.ts'
 import { type Cluster, elsewhere, onBorough } from './enforcement/clusters.ts'
 import { configMapResource, eventResource, namespaceResource, refusal, templateResource } from './population-world.ts'
 
@@ -12,9 +12,12 @@ export const anyCluster: readonly { readonly where: string; readonly start: () =
 
 export class AnyWorld implements AsyncDisposable {
   readonly cluster: Cluster
+  /** Templates are a definition there, and `borough populate` answers for them. */
+  readonly isElsewhere: boolean
 
-  constructor(cluster: Cluster) {
+  constructor(cluster: Cluster, isElsewhere = false) {
     this.cluster = cluster
+    this.isElsewhere = isElsewhere
   }
 
   get admin(): Client {
@@ -105,7 +108,10 @@ export class AnyWorld implements AsyncDisposable {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: username }],
     })
-    return this.clientAs(username)
+    const user = this.clientAs(username)
+    // What `view`, the least of the roles of tests, may do too.
+    await waitUntilAllowed(user, 'get', configMapResource, namespace)
+    return user
   }
 }
 

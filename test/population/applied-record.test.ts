@@ -3,15 +3,16 @@
  * its objects; when it is quiet, the templates' objects are as the templates say, and everything else is as they left
  * it. On Borough, and on a cluster that `borough populate` serves.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { randomIds } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
 import type { Client } from '../../src/client/client.ts'
-import { isAlreadyExists, isNotFound } from '../../src/kube/status-error.ts'
+import { isAlreadyExists, isForbidden, isNotFound } from '../../src/kube/status-error.ts'
 import type { JsonObject, KubeObject, ObjectMeta } from '../../src/kube/types.ts'
 import { startPopulate } from '../../src/populate/populate.ts'
-import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { startControlPlane } from '../../src/testing/index.ts'
+import { type OtherCluster, startOtherCluster } from '../support/other-cluster.ts'
 import { isGone, waitFor } from '../support/wait-for.ts'
 import { configMap, configMapResource, namespaceResource, templateLabel, templateResource } from './population-world.ts'
 
@@ -19,8 +20,13 @@ const rbac = (resource: string) => ({ group: 'rbac.authorization.k8s.io', versio
 const disable = 'policy/namespace-template-apply'
 const optOut = 'policy/namespace-template-opt-out'
 
+const isStillForbidden = (error: unknown): boolean => {
+  if (!isForbidden(error)) throw error
+  return false
+}
+
 interface Cluster extends AsyncDisposable {
-  readonly plane: TestControlPlane
+  readonly plane: OtherCluster
 }
 
 async function borough(): Promise<Cluster> {
@@ -31,9 +37,7 @@ async function borough(): Promise<Cluster> {
 /** As any cluster: it knows nothing of templates. */
 async function elsewhere(): Promise<Cluster> {
   await using opening = new AsyncDisposableStack()
-  const plane = opening.use(
-    await startControlPlane({ population: false, featureGates: { NamespaceInitializers: false } }),
-  )
+  const plane = opening.use(await startOtherCluster())
   const { client } = plane
   const parts = { client, clock: systemClock, ids: randomIds, log: silentLog }
   const listen = { host: '127.0.0.1', port: 0 }
@@ -52,7 +56,7 @@ describe.each([
   beforeAll(async () => {
     cluster = await start()
     admin = cluster.plane.client
-  }, 120_000)
+  })
   afterAll(() => cluster[Symbol.asyncDispose]())
 
   /** A namespace, the template that selects it and no other, and its tenant. */
@@ -94,6 +98,11 @@ describe.each([
       const label = 'policy/namespace-template-pending'
       const ref = { name: this.name }
       await waitFor(admin, namespaceResource, ref, (n) => n?.metadata.labels?.[label] === undefined)
+      // Policies are shown the namespace as the API server's own watch has it.
+      const trial = { metadata: { namespace: this.name, name: 'trial' } }
+      const isOpen = (): Promise<boolean> =>
+        this.tenant.create(configMapResource, trial, { dryRun: true }).then(() => true, isStillForbidden)
+      await vi.waitUntil(isOpen, { timeout: 30_000, interval: 20 })
     }
     edit(spec: JsonObject): Promise<unknown> {
       return admin.patch(templateResource, { name: this.name }, { spec })

@@ -21,7 +21,7 @@ describe.each(anyCluster)('$where', ({ start }) => {
     world = new AnyWorld(await start())
     admin = world.admin
     await world.namespace('platform')
-  }, 60_000)
+  })
   afterAll(() => world?.[Symbol.asyncDispose]())
 
   const source = (name: string, token: string, to: string | undefined = '*'): Promise<KubeObject> =>

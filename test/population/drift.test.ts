@@ -24,7 +24,7 @@ describe.each(anyCluster)('$where', ({ start }) => {
   beforeAll(async () => {
     world = new AnyWorld(await start())
     admin = world.admin
-  }, 60_000)
+  })
   afterAll(() => world?.[Symbol.asyncDispose]())
 
   /** A template with one object, and a namespace that has it. */

@@ -9,6 +9,7 @@ import type { Client } from '../../src/client/client.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { startPopulate } from '../../src/populate/populate.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { type OtherCluster, startOtherCluster } from '../support/other-cluster.ts'
 import { isGone, isThere, waitFor } from '../support/wait-for.ts'
 import { Wire } from '../support/wire.ts'
 
@@ -45,7 +46,7 @@ async function applyAll(client: Client, folder: string): Promise<number> {
 }
 
 /** What the owner of a namespace tries, to be rid of labels that others put there; and what it was told. */
-async function ownerTriesToRelabel(plane: TestControlPlane, username: string, name: string): Promise<unknown[]> {
+async function ownerTriesToRelabel(plane: OtherCluster, username: string, name: string): Promise<unknown[]> {
   const level = 'pod-security.kubernetes.io/enforce'
   await plane.client.patch(namespaces, { name }, { metadata: { labels: { [level]: 'restricted' } } })
   const path = `/api/v1/namespaces/${name}`
@@ -177,7 +178,7 @@ describe('examples', () => {
   })
 
   test('population-on-any-cluster: developers create namespaces, and each deletes their own', async () => {
-    await using plane = await startControlPlane({ population: false, featureGates: { NamespaceInitializers: false } })
+    await using plane = await startOtherCluster()
     await using _populate = await startPopulate({
       client: plane.client,
       clock: systemClock,
@@ -300,6 +301,13 @@ describe('examples', () => {
     await using plane = await startControlPlane()
     const { client } = plane
     expect(await applyAll(client, 'protected-objects')).toBe(4)
+    // An apply is answered at once: nothing is refused for what it is before the namespace is populated.
+    await waitFor(
+      client,
+      namespaces,
+      { name: 'team-a' },
+      (o) => (o?.['status'] as { phase?: string })?.phase === 'Active',
+    )
     const quota = await waitFor(client, quotas, { namespace: 'team-a', name: 'pods' }, isThere)
     expect(quota?.['spec']).toEqual({ hard: { pods: '100' } })
     const secrets = { ...configMaps, resource: 'secrets' }

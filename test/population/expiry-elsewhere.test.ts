@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/clock.ts'
 import { randomIds } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { type Populate, startPopulate } from '../../src/populate/populate.ts'
-import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { type OtherCluster, startOtherCluster } from '../support/other-cluster.ts'
 import { refusal } from '../support/refusal.ts'
 import { isGone, waitFor } from '../support/wait-for.ts'
 
@@ -12,12 +12,12 @@ const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
 const templates = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' }
 const at = 'borough.dev/expires-at'
 
-let plane: TestControlPlane
+let plane: OtherCluster
 let populate: Populate
 
 beforeAll(async () => {
   const controllers = (name: string): boolean => name !== 'namespace-expiry-controller'
-  plane = await startControlPlane({ population: false, featureGates: { NamespaceInitializers: false }, controllers })
+  plane = await startOtherCluster({ controllers })
   populate = await startPopulate({
     client: plane.client,
     clock: systemClock,
@@ -36,7 +36,7 @@ beforeAll(async () => {
     })
   await of('moments', 'moment-*', { default: '3s' })
   await of('days', 'day-*', { default: '24h', max: '48h' })
-}, 120_000)
+})
 afterAll(async () => {
   await populate?.[Symbol.asyncDispose]()
   await plane?.[Symbol.asyncDispose]()

@@ -25,7 +25,7 @@ describe.each(anyCluster)('$where', ({ start }) => {
   beforeAll(async () => {
     world = new AnyWorld(await start())
     admin = world.admin
-  }, 60_000)
+  })
   afterAll(() => world?.[Symbol.asyncDispose]())
 
   test('a new namespace has the objects whose condition is true, and the others never', async () => {

@@ -1,5 +1,6 @@
 /** Parameters in `spec.objects`: tokens, conditions on them, and what a namespace without a proper value keeps. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { isForbidden } from '../../src/kube/status-error.ts'
 import type { JsonObject } from '../../src/kube/types.ts'
 import { AnyWorld, anyCluster, refusalAnywhere } from './any-world.ts'
 import { elsewhere, onBorough } from './enforcement/clusters.ts'
@@ -12,7 +13,7 @@ describe.each(anyCluster)('$where', ({ start }) => {
   let world: AnyWorld
   beforeAll(async () => {
     world = new AnyWorld(await start())
-  }, 60_000)
+  })
   afterAll(() => world?.[Symbol.asyncDispose]())
 
   test('conditions and tokens see what the namespace gives, and follow it', async () => {
@@ -85,6 +86,10 @@ describe.each([
     await world.edit('team', { parameters: [{ ...required, required: true }] })
     await world.failures('team', 'ParameterMissing')
     const of = { namespace: 'team-1', name: 'about' }
+    // An API server reads its policies once a second.
+    const trial = { dryRun: true }
+    const isHeardOf = (): Promise<boolean> => tenant.delete(configMapResource, of, trial).then(() => false, isForbidden)
+    await vi.waitUntil(isHeardOf, { timeout: 30_000, interval: 20 })
     expect(await refusalAnywhere(tenant.delete(configMapResource, of))).toMatchObject({
       code: 403,
       message: expect.stringContaining(

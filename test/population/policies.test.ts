@@ -3,49 +3,34 @@
  * table is asked of both, on a Borough that knows nothing of templates, and of the policies on the cluster of
  * BOROUGH_OTHER_CLUSTER, the kubeconfig of an administrator of a cluster of 1.36 or newer that nothing else uses.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { randomIds } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
-import { openRemote, type Remote } from '../../src/client/remote.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { type Populate, type PopulateOptions, startPopulate } from '../../src/populate/populate.ts'
-import { startControlPlane } from '../../src/testing/index.ts'
+import { type OtherCluster, otherAdmissions, startOtherCluster } from '../support/other-cluster.ts'
 import { isThere, waitFor } from '../support/wait-for.ts'
 import { configMap, configMapResource, namespaceResource, templateResource } from './population-world.ts'
-
-const otherCluster = process.env['BOROUGH_OTHER_CLUSTER']
-const plain = { population: false, featureGates: { NamespaceInitializers: false }, port: 0 } as const
 
 /** A cluster over HTTPS, as whom a request says. */
 class Cluster implements AsyncDisposable {
   readonly #stack: AsyncDisposableStack
-  readonly remote: Remote
+  readonly #cluster: OtherCluster
 
-  private constructor(stack: AsyncDisposableStack, remote: Remote) {
+  private constructor(stack: AsyncDisposableStack, cluster: OtherCluster) {
     this.#stack = stack
-    this.remote = remote
+    this.#cluster = cluster
   }
 
-  static async open(kubeconfigPath?: string): Promise<Cluster> {
+  static async open(): Promise<Cluster> {
     await using opening = new AsyncDisposableStack()
-    let path = kubeconfigPath
-    if (path === undefined) {
-      const plane = opening.use(await startControlPlane(plain))
-      const folder = await mkdtemp(join(tmpdir(), 'borough-policies-'))
-      opening.defer(() => rm(folder, { recursive: true }))
-      path = join(folder, 'config')
-      await writeFile(path, plane.kubeconfig, { mode: 0o600 })
-    }
-    const remote = openRemote({ kubeconfigPath: path, userAgent: 'test' })
-    return new Cluster(opening.move(), remote)
+    const cluster = opening.use(await startOtherCluster({ port: 0 }))
+    return new Cluster(opening.move(), cluster)
   }
 
-  get client(): Remote['client'] {
-    return this.remote.client
+  get client(): OtherCluster['client'] {
+    return this.#cluster.client
   }
 
   populate(options: Partial<PopulateOptions> = {}): Promise<Populate> {
@@ -75,21 +60,13 @@ class Cluster implements AsyncDisposable {
     body?: object,
     query: Readonly<Record<string, string>> = {},
   ): Promise<{ readonly status: number; readonly answer: KubeObject }> {
-    const { status, body: answered } = await this.remote.transport.send({
+    const answer = await this.#cluster.fetch(`${path}?${new URLSearchParams(query)}`, {
       method,
-      path,
-      query: new URLSearchParams(query),
-      headers: {
-        'impersonate-user': user,
-        'impersonate-group': 'system:authenticated',
-        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-      },
-      ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
+      headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
+      user: { username: user, groups: ['system:authenticated'] },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    const chunks: Uint8Array[] = []
-    if (answered instanceof Uint8Array) chunks.push(answered)
-    else for await (const chunk of answered) chunks.push(chunk)
-    return { status, answer: JSON.parse(Buffer.concat(chunks).toString()) as KubeObject }
+    return { status: answer.status, answer: (await answer.json()) as KubeObject }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -427,22 +404,12 @@ const gates: readonly [metadata: { name: string; labels?: object; annotations?: 
   [{ name: 'off', labels: { tier: 'off' } }, false],
 ]
 
-const settings: readonly (readonly [
-  title: string,
-  kubeconfig: string | undefined,
-  admission: 'policies' | 'webhooks',
-])[] = [
-  ['webhooks', undefined, 'webhooks'],
-  ['policies', undefined, 'policies'],
-  ...(otherCluster === undefined ? [] : ([['policies of another cluster', otherCluster, 'policies']] as const)),
-]
-
-describe.each(settings)('%s decide about', (_title, kubeconfig, admission) => {
+describe.each(await otherAdmissions())('%s decide about', (admission) => {
   let cluster: Cluster
   let populate: Populate
 
   beforeAll(async () => {
-    cluster = await Cluster.open(kubeconfig)
+    cluster = await Cluster.open()
     populate = await cluster.populate({ admission })
     await prepare(cluster)
     // The API server looks at templates through a watch of its own.
@@ -450,11 +417,11 @@ describe.each(settings)('%s decide about', (_title, kubeconfig, admission) => {
       const { status } = await cluster.send('dev', 'POST', namespaces, named('seen', { tier: 'gold' }), dryRun)
       expect(status).toBe(403)
     }, waiting)
-  }, 120_000)
+  })
   afterAll(async () => {
     await populate?.[Symbol.asyncDispose]()
     await cluster?.[Symbol.asyncDispose]()
-  }, 60_000)
+  })
 
   test.each(cases)('$name', async ({ user = 'dev', ask, want }) => {
     const said = await cluster.ask(user, ...ask)

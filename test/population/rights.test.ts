@@ -12,7 +12,7 @@ import { findKinds } from '../../src/populate/manifests.ts'
 import { accountName } from '../../src/populate/names.ts'
 import { startPopulate } from '../../src/populate/populate.ts'
 import { rightsManifests } from '../../src/populate/rights.ts'
-import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { type OtherCluster, startOtherCluster } from '../support/other-cluster.ts'
 import { isGone, isThere, waitFor } from '../support/wait-for.ts'
 import { configMap, configMapResource, eventResource, namespaceResource, templateResource } from './population-world.ts'
 
@@ -20,7 +20,7 @@ const namespace = 'borough-system'
 const secret = (name: string): JsonObject => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } })
 const secrets = { group: '', version: 'v1', resource: 'secrets' }
 
-let plane: TestControlPlane
+let plane: OtherCluster
 let populate: AsyncDisposable
 
 async function applyRights(...kinds: string[]): Promise<void> {
@@ -40,7 +40,7 @@ const template = (name: string, include: string, objects: JsonObject[]): Promise
   })
 
 beforeAll(async () => {
-  plane = await startControlPlane({ population: false, featureGates: { NamespaceInitializers: false } })
+  plane = await startOtherCluster()
   await plane.client.create(namespaceResource, { metadata: { name: namespace } })
   await installDefinition(plane.client, systemClock, new AbortController().signal)
   await applyRights('v1/ConfigMap')
@@ -56,7 +56,7 @@ beforeAll(async () => {
     namespace,
     reachedAt: 'listen',
   })
-}, 120_000)
+})
 afterAll(async () => {
   await populate?.[Symbol.asyncDispose]()
   await plane?.[Symbol.asyncDispose]()

@@ -14,7 +14,7 @@ import type { JsonObject, JsonValue, KubeObject } from '../../src/kube/types.ts'
 import type { UserInfo } from '../../src/kube/user.ts'
 import { heldRules } from '../../src/populate/held-rules.ts'
 import { installDefinition } from '../../src/populate/install.ts'
-import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { type OtherCluster, startOtherCluster } from '../support/other-cluster.ts'
 import { badRequest, failure, invalidObject, refusal } from '../support/refusal.ts'
 import { configMap, configMapResource, namespaceResource, templateResource } from './population-world.ts'
 
@@ -25,7 +25,7 @@ const optOut = 'policy/namespace-template-opt-out'
 
 const templateMeta = { apiVersion: 'policy.borough.dev/v1alpha1', kind: 'NamespaceTemplate' } as const
 
-let plane: TestControlPlane
+let plane: OtherCluster
 let webhook: TemplateWebhook
 
 const user = (username: string, ...groups: string[]): UserInfo => ({
@@ -53,7 +53,7 @@ const rule = (verbs: string, group: string, resources: string, ...resourceNames:
 })
 
 beforeAll(async () => {
-  plane = await startControlPlane({ population: false, featureGates: { NamespaceInitializers: false } })
+  plane = await startOtherCluster()
   await installDefinition(plane.client, systemClock, never)
   const catalog = loadCatalog()
   const namespaceType = catalog.types.find(namespaceResource)
@@ -81,7 +81,7 @@ beforeAll(async () => {
   await may('granter', rule('create patch delete', 'rbac.authorization.k8s.io', 'roles'), rule('get', '', 'pods'))
   const metadata = { namespace: 'kube-system', name: 'borough-population' }
   await plane.client.create(configMapResource, { metadata, data: { optOutAccounts: 'ci/*\nrobot' } })
-}, 120_000)
+})
 afterAll(() => plane[Symbol.asyncDispose]())
 
 const resourceOf = { Namespace: namespaceResource, NamespaceTemplate: templateResource } as const

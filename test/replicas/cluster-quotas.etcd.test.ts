@@ -4,11 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ClusterResourceQuota, clusterQuotaResource } from '../../src/apis/clusterquotas/types.ts'
 import { defaultConfig } from '../../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { silentLog } from '../../src/base/log.ts'
 import type { Client } from '../../src/client/client.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { Storage } from '../../src/storage/storage.ts'
+import type { StorageChoice } from '../../src/storage/storage-choice.ts'
 import { clusterQuotaSteps, contestClusterQuotas, contestMoves } from '../support/contested-cluster-quota.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { MortalReplicas } from './mortal-replicas.ts'
 
 /** The nightly run takes longer. */
 const long = process.env['BOROUGH_LONG'] !== undefined
@@ -42,10 +48,15 @@ describe.skipIf(etcdVersion === undefined)(`three replicas${etcdVersion ? '' : `
   }, 120_000)
   afterAll(() => etcd?.[Symbol.asyncDispose](), 120_000)
 
+  const choice = (): StorageChoice => ({
+    engine: 'etcd',
+    endpoints: [new URL(etcd.endpoint).host],
+    prefix: `/run-${++count}`,
+  })
+
   /** On a store of their own. */
   async function replicas(): Promise<Replicas> {
-    const prefix = `/run-${++count}`
-    const storage = { engine: 'etcd', endpoints: [new URL(etcd.endpoint).host], prefix } as const
+    const storage = choice()
     return new Replicas(await Promise.all([0, 1, 2].map(() => createControlPlane({ ...defaultConfig, storage }))))
   }
 
@@ -59,6 +70,23 @@ describe.skipIf(etcdVersion === undefined)(`three replicas${etcdVersion ? '' : `
         await contestClusterQuotas(clients, core.storage, steps)
       }),
       { numRuns: long ? 60 : 4, endOnFailure: true },
+    )
+  })
+
+  it('keep every account equal to a recount while one after the other is killed', { timeout: 600_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(clusterQuotaSteps, async (steps) => {
+        const storage = choice()
+        const open = (): Promise<Storage> => openStorage({ storage, clock: systemClock, log: silentLog })
+        await using observer = await open()
+        await using own = await MortalReplicas.start(storage, open, 3)
+        const clients = Array.from({ length: 8 }, (_, i) => own.client(i, `user-${i % 4}`))
+        const killing = async (): Promise<void> => {
+          for (let i = 0; i < 6; i++) await own.kill(i, i)
+        }
+        await Promise.all([contestClusterQuotas(clients, observer, steps, true), killing()])
+      }),
+      { numRuns: long ? 30 : 2, endOnFailure: true },
     )
   })
 

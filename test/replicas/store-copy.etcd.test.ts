@@ -6,9 +6,10 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { copyStore, sourceAt, targetAt } from '../../src/backup/backup.ts'
+import { copyStore, sourceAt, targetAt, verifyStoreAt } from '../../src/backup/backup.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
+import type { Progress } from '../../src/base/progress.ts'
 import { BoroughProcess, borough } from '../interop/borough-process.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { clientOf } from './kubeconfig-client.ts'
@@ -98,6 +99,35 @@ describe.skipIf(etcdVersion === undefined)(`a whole store${etcdVersion ? '' : ` 
       name: 'c-0',
     })
     expect(found.metadata.uid).toBe(original.metadata.uid)
+  })
+
+  it('tells how far it is and of how many, whichever way it goes', async () => {
+    const options = { clock: systemClock, log: silentLog }
+    const prefix = '/counted'
+    const inEtcd = { etcd: { engine: 'etcd', endpoints: [hosts()], prefix } } as const
+    const file = join(folder, 'counted')
+    const told: Progress[] = []
+    const report = (progress: Progress): void => void told.push(progress)
+    const shares = (): readonly (readonly [string, number | undefined])[] =>
+      told.splice(0).map(({ doing, total }) => [doing, total] as const)
+    const of = (doing: string): readonly [string, number] => [doing, kept.entries]
+    const turns = Math.floor(kept.entries / 64)
+    const each = (doing: string): (readonly [string, number])[] => Array.from({ length: turns }, () => of(doing))
+    {
+      await using target = await targetAt(inEtcd, options)
+      await copyStore(sourceAt({ file: backup }, { ...options, report }), target, report)
+    }
+    expect(shares()).toEqual([...each('checking'), ...each('copying'), ...each('verifying')])
+    await using target = await targetAt({ file }, options)
+    await copyStore(sourceAt(inEtcd, { ...options, report }), target, report)
+    const back = shares()
+    // The server counts its own keys of the layout too: hardly more.
+    expect(back[0]?.[0]).toBe('copying')
+    expect(back[0]?.[1]).toBeGreaterThanOrEqual(kept.entries)
+    expect(back[0]?.[1]).toBeLessThan(kept.entries + 10)
+    const checked: Progress[] = []
+    await verifyStoreAt(inEtcd, { ...options, report: (progress) => void checked.push(progress) })
+    expect(checked.map(({ total = 0 }) => total >= kept.entries)).not.toContain(false)
   })
 
   it('goes on in a new directory after the revision it was taken at: no resourceVersion comes twice', async () => {

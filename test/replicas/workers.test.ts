@@ -3,11 +3,12 @@
  * them dies.
  */
 import { readFileSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../src/kube/types.ts'
 import type { Change } from '../../src/storage/storage.ts'
 import { BoroughProcess } from '../interop/borough-process.ts'
 import { clientOf, pageOf } from './kubeconfig-client.ts'
@@ -18,6 +19,19 @@ const serviceAccounts = { group: '', version: 'v1', resource: 'serviceaccounts' 
 const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
+const admissionConfiguration = JSON.stringify({
+  ...{ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration' },
+  plugins: [
+    {
+      name: 'PodSecurity',
+      configuration: {
+        ...{ apiVersion: 'pod-security.admission.config.k8s.io/v1', kind: 'PodSecurityConfiguration' },
+        defaults: { enforce: 'baseline' },
+      },
+    },
+  ],
+})
+
 describe('two workers', () => {
   let server: BoroughProcess
 
@@ -27,9 +41,12 @@ describe('two workers', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'borough-workers-'))
     auditLog = join(folder, 'audit.log')
+    const admission = join(folder, 'admission.yaml')
+    await writeFile(admission, admissionConfiguration)
     // Small files: rotated under load.
     server = await BoroughProcess.start([
       '--workers=2',
+      `--admission-control-config-file=${admission}`,
       `--audit-log=${auditLog}`,
       '--audit-log-max-mib=0.25',
       '--audit-log-keep=200',
@@ -55,6 +72,22 @@ describe('two workers', () => {
       name: 'borough-controllers',
     })
     expect((lease['spec'] as { holderIdentity?: string }).holderIdentity).toBeTruthy()
+  })
+
+  it('go both by the admission configuration', async () => {
+    const kubeconfig = await server.adminKubeconfig()
+    const pods = { group: '', version: 'v1', resource: 'pods' }
+    for (let i = 0; i < 6; i++) {
+      const spec = { hostNetwork: true, containers: [{ name: 'c', image: 'i' }] }
+      // A connection of its own: the workers take turns.
+      const made = clientOf(kubeconfig, server).create(pods, {
+        metadata: { namespace: 'default', name: `open-${i}` },
+        spec,
+      } as KubeObject)
+      await expect(made).rejects.toThrow(
+        `pods "open-${i}" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`,
+      )
+    }
   })
 
   it('are one to whoever scrapes: each request counts once, whichever of them is asked', async () => {

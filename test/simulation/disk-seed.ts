@@ -1,6 +1,5 @@
 /** One seed of the SQLite engine on a simulated disk: commits, power failures, and what is left of the commits. */
 import { damageOf } from '../../src/storage/damaged-value.ts'
-import { holdFor } from '../../src/storage/relay/relay-holder.ts'
 import { RelayStorage } from '../../src/storage/relay/relay-storage.ts'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import {
@@ -18,8 +17,9 @@ import {
 } from '../../src/storage/storage.ts'
 import { Random } from '../fuzz/random.ts'
 import { Ledger, type Version } from './disk/ledger.ts'
+import { drawLives, type Life, type Trouble } from './disk/lives.ts'
 import { markOnDisk } from './disk/mark.ts'
-import { relayPorts } from './disk/relay-ports.ts'
+import { portTo } from './disk/relay-ports.ts'
 import { SimulatedMachine } from './machine.ts'
 import { simulated } from './runtime/simulated-process.ts'
 import { Scheduler } from './scheduler.ts'
@@ -32,37 +32,15 @@ const lifeMs = 400
 const patienceMs = 60_000
 const span = prefixSpan('/k/')
 
-/** How the disk goes wrong in one life of the server, beside losing its power at the end. */
-type Trouble = 'none' | 'lies' | 'decays' | 'failing write' | 'failing flush' | 'full'
-
-interface Life {
-  readonly trouble: Trouble
-  readonly text: string
-  /** Writes and flushes until the power fails; undefined: a clean stop. */
-  readonly operations: number | undefined
-}
-
-function drawLives(random: Random): Life[] {
-  const troubles = random.pick<readonly Trouble[]>([
-    ['none'],
-    ['none', 'lies'],
-    ['none', 'decays', 'decays'],
-    ['none', 'failing write', 'failing flush'],
-    ['none', 'full'],
-  ])
-  return Array.from({ length: 3 + random.below(5) }, () => {
-    const trouble = random.pick(troubles)
-    const operations = random.chance(0.8) ? 1 + random.below(150) : undefined
-    const ends = operations === undefined ? 'a clean stop' : `no power after ${operations} writes and flushes`
-    return { trouble, operations, text: `disk: ${trouble}, then ${ends}` }
-  })
-}
-
-export async function runDiskSeed({ seed, without = [], keepsTrace = false }: SeedOptions): Promise<Outcome> {
+/** `isAimed`: a server that stops has deleted something last, and made history begin after it. */
+export async function runDiskSeed(
+  { seed, without = [], keepsTrace = false }: SeedOptions,
+  isAimed: boolean,
+): Promise<Outcome> {
   const scheduler = new Scheduler({ keepsTrace })
   simulated.begin(scheduler, seed)
   const all = drawLives(new Random(seed, 5))
-  const run = new DiskRun(scheduler, new Random(seed, 4))
+  const run = new DiskRun(scheduler, new Random(seed, 4), isAimed)
   const lives = all.filter((_, i) => !without.includes(i))
   const broken = await run.play(lives).then(
     () => [],
@@ -93,12 +71,16 @@ class DiskRun {
   commits = 0
   readonly #scheduler: Scheduler
   readonly #random: Random
+  readonly #isAimed: boolean
   readonly #ledger = new Ledger()
   #hasLied = false
+  /** The last life ended without a failure of power. */
+  #hasStopped = false
   #mayFail = false
   #processes = 0
 
-  constructor(scheduler: Scheduler, random: Random) {
+  constructor(scheduler: Scheduler, random: Random, isAimed: boolean) {
+    this.#isAimed = isAimed
     this.#scheduler = scheduler
     this.#random = random
   }
@@ -117,27 +99,36 @@ class DiskRun {
     if (trouble === 'decays') await this.#readDecayed()
     const storage = await this.#open()
     if (storage === undefined) return 'unusable'
-    this.#checkRecovered(await this.#recovered(storage))
+    const recovered = await this.#recovered(storage).catch((error: unknown) => {
+      // Of what a disk lied about, parts may be there. That must be said, and then nothing can be asked of it.
+      if (!this.#hasLied || !isStorageError(error, 'corrupt')) throw error
+      this.#scheduler.tell(`it can't be read: ${error.message}`)
+    })
+    if (recovered === undefined) return 'unusable'
+    this.#checkRecovered(recovered)
     if (this.problems.length > 0) return 'lived'
     const life = new AbortController()
     const dead = new Promise<'dead'>((resolve) => {
       if (operations !== undefined) disk.failPowerAfter(operations, () => resolve('dead'))
     })
     disk.lies = trouble === 'lies'
-    this.#hasLied = disk.lies
+    // What was not flushed then is still not where the server has only stopped.
+    this.#hasLied = disk.lies || (this.#hasLied && this.#hasStopped)
     this.#mayFail = trouble === 'failing write' || trouble === 'failing flush' || trouble === 'full'
     const troubling = this.#trouble(trouble)
     const over = this.#pause(lifeMs)
     // Other processes of the machine use the same store through the one that holds it.
-    const relayed = this.#random.chance(0.4) ? relayOf(storage) : storage
+    const relayed = this.#random.chance(0.4) ? new RelayStorage(portTo(storage)) : storage
     for (const followed of new Set([storage, relayed])) void this.#follow(followed, life.signal)
     const writing = Array.from({ length: writers }, (_, i) => this.#write(i === 0 ? storage : relayed, life.signal))
     const how = await Promise.race([dead, over])
     if (how !== 'dead' && operations !== undefined) disk.failPower()
     life.abort()
     troubling.cancel()
-    if (how !== 'dead' && operations === undefined) {
+    this.#hasStopped = how !== 'dead' && operations === undefined
+    if (this.#hasStopped) {
       await Promise.all(writing)
+      if (this.#isAimed) await this.#deleteLast(storage)
       // What was not flushed where a flush failed is not believed; that it is told is tried elsewhere.
       await this.#close(storage)
       this.#scheduler.tell('a clean stop')
@@ -217,6 +208,8 @@ class DiskRun {
     const lost = this.#lost(recovered, recovered.compacted)
     if (lost.length > 0) this.#checkLoss(lost, found, head)
     this.#ledger.forget(lost)
+    if (endOfCommit(head) < this.#ledger.newest)
+      this.problems.push(`the store begins at ${head}, and ${this.#ledger.newest} was visible`)
     for (const [revision, version] of found) this.problems.push(...this.#ledger.see(revision, version))
     this.problems.push(...this.#stateProblems(entries, false))
   }
@@ -369,6 +362,17 @@ class DiskRun {
     }
   }
 
+  async #deleteLast(storage: Storage): Promise<void> {
+    const { entries } = await storage.range(span)
+    const last = entries.at(-1)
+    if (last !== undefined) {
+      const { writes } = this.#ledger.attempt([{ key: last.key, sizeBytes: undefined }])
+      const transaction = { guards: [], writes: [{ key: last.key, value: undefined, expect: last.revision }] }
+      await this.#commit(storage, writes, transaction).settled
+    }
+    await this.#compact(storage)
+  }
+
   /** What a watch shows is durable: it must be there in the next life. */
   async #follow(storage: Storage, signal: AbortSignal): Promise<void> {
     let last = await storage.currentRevision()
@@ -385,12 +389,6 @@ class DiskRun {
       this.#expectFault(error)
     }
   }
-}
-
-function relayOf(storage: Storage): Storage {
-  const [held, asking] = relayPorts()
-  holdFor(held, storage, () => ({ condition: storage.condition?.(), scrub: undefined }))
-  return new RelayStorage(asking)
 }
 
 const textOf = ({ value }: Entry): string => Buffer.from(value).toString('utf8')

@@ -1,15 +1,10 @@
 /** What befalls replicas, network and etcd: drawn from the seed before anything begins, so that one can be left out. */
 import type { Random } from '../fuzz/random.ts'
 import type { Way } from './etcd/network.ts'
+import type { ScheduledFault } from './scheduled-fault.ts'
 import type { Replica, ReplicaWorld } from './worlds/replicas.ts'
 
-export interface Fault {
-  readonly at: number
-  readonly lastsMs: number
-  readonly text: string
-  begin(world: ReplicaWorld): void
-  end?(world: ReplicaWorld): void
-}
+export type Fault = ScheduledFault<ReplicaWorld>
 
 interface Draw {
   readonly random: Random
@@ -22,14 +17,14 @@ const members = 3
 const hourMs = 3_600_000
 
 /** In order of time; the n-th of a seed is the same whichever are left out. */
-export function drawFaults(random: Random, withinMs: number, replicas: number): Fault[] {
+export function drawFaults(random: Random, withinMs: number, replicas: number, isAimed = false): Fault[] {
   const count = 2 + random.below(9)
   const draw: Draw = { random, replicas }
   return Array.from({ length: count }, () => {
     const at = withinMs * random.next()
     // Some end before any patience does, some outlast keepalive and leases.
     const lastsMs = random.pick([50, 500, 3_000, 12_000]) * (0.5 + random.next())
-    return { at, lastsMs, ...random.weighted(kinds)(draw) }
+    return { at, lastsMs, ...random.weighted(isAimed ? aimedKinds : kinds)(draw) }
   }).sort((a, b) => a.at - b.at)
 }
 
@@ -47,6 +42,17 @@ const kinds: readonly (readonly [weight: number, make: () => (draw: Draw) => Dra
   [2, () => stopReplica],
   [1, () => killAll],
   [2, () => compact],
+]
+
+/** Histories that end below what a replica has not seen yet. */
+const aimedKinds: typeof kinds = [
+  [3, () => missDeletion],
+  [2, () => missHistory],
+  [2, () => breakLink],
+  [2, () => slowLink],
+  [1, () => elect],
+  [2, () => lagMember],
+  [1, () => killReplica],
 ]
 
 const waysOf = (random: Random): readonly Way[] => random.pick([['there'], ['back'], ['there', 'back']] as const)
@@ -185,3 +191,56 @@ const compact = (): Drawn => ({
     if (store.revision > store.compacted) store.compact(store.revision)
   },
 })
+
+function linksOf(world: ReplicaWorld, { machine }: Replica): ReplicaWorld['network']['links'] {
+  return world.network.links.filter((link) => link.machine === machine)
+}
+
+/** The replica has seen all but one commit, of deletions, when history is made to begin with that very commit. */
+function missDeletion(draw: Draw): Drawn {
+  const replica = replicaOf(draw)
+  return {
+    text: `compact etcd at a deletion that ${replica.name} has not seen`,
+    begin(world) {
+      const { cluster } = world
+      const cutOff = linksOf(world, replica.in(world))
+      const loseSight = (): void => {
+        for (const link of cutOff) {
+          link.break('Connection reset')
+          link.cut('there', 'back')
+        }
+      }
+      loseSight()
+      cluster.onApplied = ({ revision, events }) => {
+        const deletes = events.some(({ type }) => type === 'delete')
+        if (deletes && revision > cluster.store.compacted) cluster.store.compact(revision)
+        for (const link of cutOff) link.mend()
+        // Otherwise it catches up, and misses the next.
+        if (!deletes) world.scheduler.after(300, () => cluster.onApplied && loseSight())
+        else cluster.onApplied = undefined
+      }
+    },
+    end(world) {
+      world.cluster.onApplied = undefined
+      for (const link of linksOf(world, replica.in(world))) link.mend()
+    },
+  }
+}
+
+/** More than one commit is gone before the replica has seen it. */
+function missHistory(draw: Draw): Drawn {
+  const replica = replicaOf(draw)
+  return {
+    text: `cut ${replica.name} off, and compact what it misses`,
+    begin(world) {
+      for (const link of linksOf(world, replica.in(world))) {
+        link.break('Connection reset')
+        link.cut('there', 'back')
+      }
+    },
+    end(world) {
+      compact().begin(world)
+      for (const link of linksOf(world, replica.in(world))) link.mend()
+    },
+  }
+}

@@ -5,7 +5,7 @@ import { findStatusError } from '../../src/kube/status-error.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import type { Random } from '../fuzz/random.ts'
 import { contentOf, type Seen, type Selection } from './checks/watches.ts'
-import type { Target } from './load.ts'
+import { configMaps, contested, namespaces, secrets, type Target } from './load.ts'
 import type { Scheduler } from './scheduler.ts'
 
 const initialEventsEnd = 'k8s.io/initial-events-end'
@@ -134,3 +134,31 @@ export class Follower {
 }
 
 const nameOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`
+
+/** What is followed in every world. */
+export const followed: readonly Pick<FollowerOptions, 'name' | 'resource' | 'selection' | 'initialEvents'>[] = [
+  {
+    name: 'w-contested',
+    resource: configMaps,
+    selection: { resource: 'configmaps', namespace: contested },
+    initialEvents: false,
+  },
+  {
+    name: 'w-red',
+    resource: configMaps,
+    selection: { resource: 'configmaps', namespace: '', label: ['color', 'red'] },
+    initialEvents: true,
+  },
+  {
+    name: 'w-namespaces',
+    resource: namespaces,
+    selection: { resource: 'namespaces', namespace: '' },
+    initialEvents: false,
+  },
+  {
+    name: 'w-secrets',
+    resource: secrets,
+    selection: { resource: 'secrets', namespace: 'limited' },
+    initialEvents: true,
+  },
+]

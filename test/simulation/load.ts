@@ -45,7 +45,24 @@ export interface LoadOptions {
   readonly scheduler: Scheduler
   readonly random: Random
   readonly targets: readonly Target[]
+  /** At what is rare otherwise: clients change servers all the time, namespaces and objects come and go. */
+  readonly isAimed?: boolean
+  /** A store that can't be read or written now is no wonder. */
+  readonly mayFail?: () => boolean
 }
+
+interface Rates {
+  /** How often a client goes to another server. */
+  readonly hops: number
+  /** Of writes to what exists. */
+  readonly deletes: number
+  readonly lists: number
+  readonly namespaces: number
+  readonly content: number
+}
+
+const usualRates: Rates = { hops: 0.1, deletes: 0.25, lists: 3, namespaces: 3, content: 3 }
+const aimedRates: Rates = { hops: 0.7, deletes: 0.5, lists: 6, namespaces: 8, content: 14 }
 
 const about = (version: number): object => ({
   apiVersion: 'v1',
@@ -87,14 +104,18 @@ export class Load {
   readonly #scheduler: Scheduler
   readonly #random: Random
   readonly #targets: readonly Target[]
+  readonly #mayFail: () => boolean
+  readonly #rates: Rates
   #ids = 0
   #isOver = false
   #count = 0
 
-  constructor({ scheduler, random, targets }: LoadOptions) {
+  constructor({ scheduler, random, targets, isAimed = false, mayFail = () => false }: LoadOptions) {
     this.#scheduler = scheduler
     this.#random = random
     this.#targets = targets
+    this.#mayFail = mayFail
+    this.#rates = isAimed ? aimedRates : usualRates
   }
 
   get count(): number {
@@ -108,17 +129,18 @@ export class Load {
   /** One client, until `stop`. */
   async client(name: string, thinkMs: number): Promise<void> {
     const random = this.#random
+    const { hops, lists, namespaces, content } = this.#rates
     let at = random.below(this.#targets.length)
     while (!this.#isOver) {
       await this.#pause(thinkMs * 2 * random.next())
-      if (random.chance(0.1)) at = random.below(this.#targets.length)
+      if (random.chance(hops)) at = random.below(this.#targets.length)
       const target = this.#targets[at] as Target
       const work = random.weighted<() => Promise<boolean>>([
         [8, () => () => this.#contend(target, name)],
-        [3, () => () => this.#list(target, name)],
+        [lists, () => () => this.#list(target, name)],
         [4, () => () => this.#fillQuota(target, name)],
-        [3, () => () => this.#makeOrDelete(target, name)],
-        [3, () => () => this.#fillTeam(target, name)],
+        [namespaces, () => () => this.#makeOrDelete(target, name)],
+        [content, () => () => this.#fillTeam(target, name)],
         [0.5, () => () => this.#edit(target, name)],
       ])
       this.#count++
@@ -153,7 +175,7 @@ export class Load {
       const status = findStatusError(error)
       this.#scheduler.tell(`${what}: ${status === undefined ? 'no answer' : `${status.code} ${status.message}`}`)
       // ServerTimeout: the store could not be reached, and the client is asked to try again.
-      if (status?.code === 500 && status.reason !== 'ServerTimeout')
+      if (status?.code === 500 && status.reason !== 'ServerTimeout' && !this.#mayFail())
         this.problems.push(`${what} was answered 500: ${status.message}`)
       return { error }
     } finally {
@@ -196,7 +218,7 @@ export class Load {
 
   async #write(target: Target, by: string, name: string, expected: number | 'absent'): Promise<boolean> {
     const id = `w-${++this.#ids}`
-    const type = expected !== 'absent' && this.#random.chance(0.25) ? 'delete' : 'write'
+    const type = expected !== 'absent' && this.#random.chance(this.#rates.deletes) ? 'delete' : 'write'
     const color = this.#random.pick(['red', 'blue'])
     const ref = { namespace: contested, name }
     const metadata = { ...ref, labels: { color } }

@@ -1,16 +1,14 @@
 /** One seed of the world of replicas: what happens, and what is wrong with it. */
 import { Random } from '../fuzz/random.ts'
-import { violations } from '../replicas/linearizability.ts'
 import { convergenceProblems } from './checks/convergence.ts'
-import { invariantProblems } from './checks/invariants.ts'
-import { listProblems } from './checks/reads.ts'
-import { watchProblems } from './checks/watches.ts'
+import { historyProblems } from './checks/verdict.ts'
 import { EtcdMvcc } from './etcd/mvcc.ts'
 import { drawFaults } from './faults.ts'
-import { Follower, type FollowerOptions } from './follower.ts'
-import { changesOf, type StoredChange } from './history.ts'
-import { configMaps, contested, furnish, Load, namespaces, secrets } from './load.ts'
+import { Follower, followed } from './follower.ts'
+import { changesOf } from './history.ts'
+import { furnish, Load } from './load.ts'
 import { simulated } from './runtime/simulated-process.ts'
+import { scheduleFaults } from './scheduled-fault.ts'
 import { Scheduler } from './scheduler.ts'
 import type { Outcome, SeedOptions } from './seed.ts'
 import { ReplicaWorld } from './worlds/replicas.ts'
@@ -40,6 +38,7 @@ export async function furnishedStore(): Promise<EtcdMvcc> {
 export async function runReplicaSeed(
   { seed, without = [], keepsTrace = false }: SeedOptions,
   base: EtcdMvcc,
+  isAimed: boolean,
 ): Promise<Outcome> {
   const scheduler = new Scheduler({ keepsTrace })
   simulated.begin(scheduler, seed)
@@ -49,9 +48,9 @@ export async function runReplicaSeed(
     historyMs: random.pick([300_000, 5_000]),
     checksums: random.chance(0.5),
   })
-  const all = drawFaults(new Random(seed, 5), loadMs, replicas)
+  const all = drawFaults(new Random(seed, 5), loadMs, replicas, isAimed)
   const faults = all.filter((_, i) => !without.includes(i))
-  const run = new ReplicaRun(world, scheduler, seed)
+  const run = new ReplicaRun(world, scheduler, seed, isAimed)
   const problems = await run.play(faults).catch((error: unknown) => [`the run broke off: ${String(error)}`])
   scheduler.end()
   return {
@@ -72,11 +71,11 @@ class ReplicaRun {
   readonly #scheduler: Scheduler
   readonly #followers: readonly Follower[]
 
-  constructor(world: ReplicaWorld, scheduler: Scheduler, seed: number) {
+  constructor(world: ReplicaWorld, scheduler: Scheduler, seed: number, isAimed: boolean) {
     this.#world = world
     this.#scheduler = scheduler
     const targets = world.replicas
-    this.load = new Load({ scheduler, random: new Random(seed, 6), targets })
+    this.load = new Load({ scheduler, random: new Random(seed, 6), targets, isAimed })
     const common = { scheduler, random: new Random(seed, 7), targets }
     this.#followers = followed.map((each) => new Follower({ ...common, ...each }))
   }
@@ -85,13 +84,7 @@ class ReplicaRun {
     const scheduler = this.#scheduler
     const world = this.#world
     await scheduler.until(world.startAll(), { what: 'the start', withinMs: startMs })
-    for (const { at, lastsMs, text, begin, end } of faults) {
-      scheduler.after(at, () => {
-        scheduler.tell(`fault: ${text}`)
-        begin(world)
-        if (end) scheduler.after(lastsMs, () => end(world))
-      })
-    }
+    scheduleFaults(scheduler, world, faults)
     const following = this.#followers.map((follower) => follower.run())
     const asking = Array.from({ length: clients }, (_, i) => this.load.client(`c${i}`, thinkMs))
     scheduler.after(loadMs, () => this.load.stop())
@@ -112,51 +105,7 @@ class ReplicaRun {
     for (const follower of this.#followers) follower.stop()
     await scheduler.until(Promise.all(following), { what: 'the followers', withinMs: quietMs })
     await scheduler.until(world.stopAll(), { what: 'the stop', withinMs: quietMs })
-    return [...unsettled, ...this.#problems(changesOf(world.cluster.store.commits), through)]
-  }
-
-  #problems(changes: readonly StoredChange[], through: number): string[] {
-    const { operations, lists, heard, problems } = this.load
-    const keys = [...operations].flatMap(([name, asked]) => {
-      const key = `/registry/configmaps/${contested}/${name}`
-      const history = changes
-        .filter((change) => change.key === key)
-        .map(({ revision, commit, object }) => ({
-          revision: object === undefined ? commit * 1024 : revision,
-          id: object && String((object['data'] as { id?: unknown } | undefined)?.id),
-        }))
-      return violations(history, asked).map((problem) => `${name}: ${problem}`)
-    })
-    const watches = this.#followers.flatMap(({ name, selection, seen }) =>
-      watchProblems({ name, selection, seen, through }, changes),
-    )
-    return [...problems, ...keys, ...listProblems(lists, heard, changes), ...watches, ...invariantProblems(changes)]
+    const changes = changesOf(world.cluster.store.commits)
+    return [...unsettled, ...historyProblems(this.load, this.#followers, { changes, through })]
   }
 }
-
-const followed: readonly Pick<FollowerOptions, 'name' | 'resource' | 'selection' | 'initialEvents'>[] = [
-  {
-    name: 'w-contested',
-    resource: configMaps,
-    selection: { resource: 'configmaps', namespace: contested },
-    initialEvents: false,
-  },
-  {
-    name: 'w-red',
-    resource: configMaps,
-    selection: { resource: 'configmaps', namespace: '', label: ['color', 'red'] },
-    initialEvents: true,
-  },
-  {
-    name: 'w-namespaces',
-    resource: namespaces,
-    selection: { resource: 'namespaces', namespace: '' },
-    initialEvents: false,
-  },
-  {
-    name: 'w-secrets',
-    resource: secrets,
-    selection: { resource: 'secrets', namespace: 'limited' },
-    initialEvents: true,
-  },
-]

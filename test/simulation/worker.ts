@@ -28,15 +28,15 @@ const { values, positionals } = parseArgs({
   },
 })
 
-const play = await openWorlds()
+const play = openWorlds()
 
-/** A promise that no code of the server looks after would end its process. */
+/** What no code of the server looks after would end its process. */
 async function run(options: SeedOptions): Promise<Outcome> {
   const unhandled: string[] = []
   const listen = (error: unknown): void => void unhandled.push(`unhandled: ${String(error)}`)
-  process.on('unhandledRejection', listen)
+  for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, listen)
   const outcome = await play(options)
-  process.off('unhandledRejection', listen)
+  for (const event of ['unhandledRejection', 'uncaughtException']) process.off(event, listen)
   return { ...outcome, problems: [...unhandled, ...outcome.problems] }
 }
 

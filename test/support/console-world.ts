@@ -59,7 +59,7 @@ export interface Visit extends AsyncDisposable {
 
 export async function visit(browser: Browser, address: string, options: VisitOptions = {}): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
-  context.setDefaultTimeout(30_000)
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(String(error)))

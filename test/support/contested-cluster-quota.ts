@@ -115,26 +115,28 @@ async function act(client: Client, { act: what, name, where }: ClusterQuotaStep)
   }
 }
 
-/** Refusals are part of the game; anything else is not. */
-async function attempt(work: () => Promise<unknown>): Promise<void> {
+/** Refusals are part of the game; anything else is not, but where a replica may be killed while it answers. */
+async function attempt(work: () => Promise<unknown>, mayBeLost = false): Promise<void> {
   try {
     await work()
   } catch (error) {
+    if (mayBeLost) return
     if (![403, 404, 409, 422].includes(findStatusError(error)?.code ?? 0)) throw error
   }
 }
 
-/** `clients`: each an actor's, of whichever replica. */
+/** `clients`: each an actor's, of whichever replica. `mayBeLost`: replicas are killed meanwhile. */
 export async function contestClusterQuotas(
   clients: readonly Client[],
   storage: Pick<Storage, 'currentRevision' | 'watch' | 'range'>,
   steps: readonly ClusterQuotaStep[],
+  mayBeLost = false,
 ): Promise<void> {
   const history = await StoreHistory.from(storage)
   await Promise.all(
     clients.map(async (client, i) => {
       for (const step of steps.filter(({ actor }) => actor % clients.length === i))
-        await attempt(() => act(client, step))
+        await attempt(() => act(client, step), mayBeLost)
     }),
   )
   await history.verify(await storage.currentRevision())

@@ -3,7 +3,7 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
@@ -151,6 +151,17 @@ export class EtcdServer implements AsyncDisposable {
       child.once('exit', () => resolve())
       child.kill(signal)
     })
+  }
+
+  /** Of a member that is stopped: keeps its data as it is now, as a snapshot does. */
+  async keepData(): Promise<void> {
+    await cp(join(this.#folder, 'data'), join(this.#folder, 'kept'), { recursive: true })
+  }
+
+  /** Of a member that is stopped: it has what was kept, and nothing of what came after. */
+  async putBackData(): Promise<void> {
+    await rm(join(this.#folder, 'data'), { recursive: true })
+    await cp(join(this.#folder, 'kept'), join(this.#folder, 'data'), { recursive: true })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -14,8 +14,8 @@ export interface OidcIssuerServer extends AsyncDisposable {
   readonly asked: string[]
   /** What the discovery document calls the issuer, if not by its URL. */
   callItself: string | undefined
-  /** A new key signs from now on; the old one is no longer published. */
-  rotate(): Promise<void>
+  /** A new key signs from now on; the old ones are published no longer, unless they are kept. `null`: without a kid. */
+  rotate(how?: { readonly kid?: string | null; readonly keep?: boolean }): Promise<void>
   /** Claims beside `iss`; `alg: 'none'` leaves the signature out. */
   token(claims: JWTPayload, how?: { readonly alg?: 'RS256' | 'none'; readonly kid?: string }): Promise<string>
 }
@@ -24,11 +24,12 @@ export async function startOidcIssuer(): Promise<OidcIssuerServer> {
   const { key, cert, ca } = webhookCertificates(['127.0.0.1'])
   let count = 0
   let signer: CryptoKey
-  let published: JWK = {}
-  const rotate = async (): Promise<void> => {
+  let published: readonly JWK[] = []
+  const rotate: OidcIssuerServer['rotate'] = async ({ kid = `key-${++count}`, keep = false } = {}) => {
     const pair = await generateKeyPair('RS256', { extractable: true })
     signer = pair.privateKey
-    published = { ...(await exportJWK(pair.publicKey)), kid: `key-${++count}`, alg: 'RS256', use: 'sig' }
+    const jwk = { ...(await exportJWK(pair.publicKey)), ...(kid === null ? {} : { kid }), alg: 'RS256', use: 'sig' }
+    published = [...(keep ? published : []), jwk]
   }
   await rotate()
   const asked: string[] = []
@@ -36,7 +37,7 @@ export async function startOidcIssuer(): Promise<OidcIssuerServer> {
     asked.push(request.url ?? '')
     const document =
       request.url === '/keys'
-        ? { keys: [published] }
+        ? { keys: published }
         : { issuer: issuer.callItself ?? issuer.url, jwks_uri: `${issuer.url}/keys` }
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(document))
@@ -50,7 +51,7 @@ export async function startOidcIssuer(): Promise<OidcIssuerServer> {
     asked,
     callItself: undefined,
     rotate,
-    async token(claims, { alg = 'RS256', kid = published.kid } = {}) {
+    async token(claims, { alg = 'RS256', kid = published.at(-1)?.kid } = {}) {
       const payload = { iss: url, ...claims }
       if (alg === 'none') {
         const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -8,9 +8,10 @@ import { silentLog } from '../../src/base/log.ts'
 import { Turns } from '../../src/base/turns.ts'
 import type { Strategy } from '../../src/catalog/strategy.ts'
 import type { ResourceType, ResourceTypes, Subresource } from '../../src/kube/resource-type.ts'
-import type { KubeObject } from '../../src/kube/types.ts'
+import type { KubeObject, Unvalidated } from '../../src/kube/types.ts'
 import { unvalidated } from '../../src/kube/unvalidated.ts'
 import { createRegistry } from '../../src/registry/generic-registry.ts'
+import { kindRules, type SchemaValidation } from '../../src/registry/kind-rules.ts'
 import type { RegistryDeps } from '../../src/registry/parts.ts'
 import type { Lister, Registry, WriteScope } from '../../src/registry/registry.ts'
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.ts'
@@ -129,6 +130,7 @@ export interface FixtureOptions {
   readonly admission?: readonly AdmissionPlugin[]
   readonly accountant?: Accountant
   readonly deps?: Partial<RegistryDeps>
+  readonly validateSchema?: SchemaValidation
   readonly cache?: Partial<WatchCacheOptions>
 }
 
@@ -137,6 +139,10 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
   const storage = options.storage ?? new MemoryStorage({ clock })
   const cache = await WatchCache.start({ storage, clock, log: silentLog, ...options.cache })
   const warnings: string[] = []
+  const kinds = {
+    strategyOf: options.deps?.strategyOf ?? ((type: ResourceType) => strategies[type.resource] ?? {}),
+    applyDefaults: (_: ResourceType, object: KubeObject | Unvalidated) => unvalidated(object),
+  }
   const registry = createRegistry({
     storage,
     cache,
@@ -144,9 +150,8 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     clock,
     turns: new Turns(),
     ids: countingIds(),
-    strategyOf: (type) => strategies[type.resource] ?? {},
-    applyDefaults: (_, object) => unvalidated(object),
-    schemaValidationOf: () => undefined,
+    ...kinds,
+    rulesOf: kindRules({ ...kinds, schemaValidationOf: () => options.validateSchema }),
     trackUpdate: ({ next }) => next,
     admission: options.admission ?? [],
     ...(options.accountant ? { accountants: [options.accountant] } : {}),

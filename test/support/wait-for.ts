@@ -1,3 +1,4 @@
+import { vi } from 'vitest'
 import type { Client, ObjectRef } from '../../src/client/client.ts'
 import type { GroupVersionResource } from '../../src/kube/gvk.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
@@ -35,3 +36,25 @@ export async function waitFor(
 
 export const isThere = (object: KubeObject | undefined): boolean => object !== undefined
 export const isGone = (object: KubeObject | undefined): boolean => object === undefined
+
+const reviews = { group: 'authorization.k8s.io', version: 'v1', resource: 'selfsubjectaccessreviews' }
+
+/** Until the client's user may do it: an API server hears of roles and bindings by a watch. */
+export async function waitUntilAllowed(
+  client: Client,
+  verb: string,
+  { group, resource }: GroupVersionResource,
+  namespace = '',
+): Promise<void> {
+  const spec = { resourceAttributes: { verb, group, resource, namespace } }
+  const isAllowed = async (): Promise<boolean> => {
+    const { status } = (await client.create(reviews, {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      metadata: {},
+      spec,
+    })) as { status?: { allowed?: boolean } }
+    return status?.allowed === true
+  }
+  await vi.waitUntil(isAllowed, { timeout: patienceMs, interval: 20 })
+}

@@ -3,6 +3,8 @@ import type { KubeObject, StatusDetails } from '../../src/kube/types.ts'
 import type { UserInfo } from '../../src/kube/user.ts'
 import type { TestControlPlane } from '../../src/testing/index.ts'
 
+type Plane = Pick<TestControlPlane, 'fetch'>
+
 export interface AnswerBody extends KubeObject {
   items: KubeObject[]
   spec?: Record<string, unknown>
@@ -25,10 +27,10 @@ export interface WireEvent {
 }
 
 export class Wire {
-  readonly #plane: TestControlPlane
+  readonly #plane: Plane
   readonly #user: UserInfo | undefined
 
-  constructor(plane: TestControlPlane, user?: UserInfo) {
+  constructor(plane: Plane, user?: UserInfo) {
     this.#plane = plane
     this.#user = user
   }

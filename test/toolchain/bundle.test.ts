@@ -74,7 +74,7 @@ describe('the bundle', () => {
     const { origin } = new URL((JSON.parse(line) as { address: string }).address)
     const page = await (await fetch(origin)).text()
     const named = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path = '']) => path)
-    expect(named).toHaveLength(4)
+    expect(named).toHaveLength(5)
     for (const path of named) expect({ path, code: (await fetch(origin + path)).status }).toEqual({ path, code: 200 })
     child.kill()
     await once(child, 'close')

@@ -137,6 +137,9 @@ describe('the command line', () => {
     '--unsafe-no-fsync',
     '--quota-backend-bytes',
     '--kubeconfig',
+    '--only',
+    '--bump-revision',
+    '--mark-compacted',
   ])
 
   test.each(['README.md', 'docs/operations.md'])('%s names only flags that exist', (document) => {

@@ -61,7 +61,9 @@ export class TestBench implements Bench, AsyncDisposable {
     this.#worker = worker
   }
 
-  static async start(table: MutantTable): Promise<TestBench> {
+  /** @param patient with recordings, which say what is there: a test may take as long as in a run of its own */
+  static async start(table: MutantTable, { patient = false }: { readonly patient?: boolean } = {}): Promise<TestBench> {
+    const timeoutMs = patient ? 120_000 : 20_000
     const worker = new LongLivedWorker()
     const vitest = await createVitest(
       {
@@ -77,9 +79,9 @@ export class TestBench implements Bench, AsyncDisposable {
         passWithNoTests: true,
         // A test that waits for what a mutant keeps from happening shall not wait for long. Where a machine is too slow
         // for that, the same test fails without the mutant too, and kills nothing.
-        testTimeout: 20_000,
-        hookTimeout: 20_000,
-        expect: { poll: { timeout: 5000, interval: 20 } },
+        testTimeout: timeoutMs,
+        hookTimeout: timeoutMs,
+        expect: { poll: { timeout: patient ? 30_000 : 5000, interval: 20 } },
         // What is built depends on the table; a build kept for later would have the numbers of another.
         fsModuleCache: false,
       },

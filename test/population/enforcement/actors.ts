@@ -1,6 +1,5 @@
 /** Who does what to a cluster, and what the test remembers of it. */
 import { rollbackTemplate } from '../../../src/apis/templates/rollback.ts'
-import { fetchAdapter } from '../../../src/http/fetch.ts'
 import type { JsonObject, KubeObject } from '../../../src/kube/types.ts'
 import type { UserInfo } from '../../../src/kube/user.ts'
 import { configMap, templateLabel } from '../population-world.ts'
@@ -73,7 +72,7 @@ export class Actors {
       signal: AbortSignal.timeout(10_000),
     })
     try {
-      const answer = await fetchAdapter(this.#cluster.plane.serve, users[who])(request)
+      const answer = await this.#cluster.plane.send(request, users[who])
       if (answer.status >= 500) return undefined
       return { code: answer.status, body: (await answer.json()) as KubeObject }
     } catch {

@@ -2,45 +2,60 @@
  * Where templates are enforced: on Borough itself, and by `borough populate` on a cluster that knows nothing of them.
  * Either can be stopped and killed, and goes on from what is in its store.
  */
-import type { AppliedObject } from '../../../src/apis/templates/applied-records.ts'
-import { recordLabel } from '../../../src/apis/templates/config-map-records.ts'
 import { defaultConfig } from '../../../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../../../src/app/control-plane.ts'
 import { type Clock, systemClock } from '../../../src/base/clock.ts'
 import { randomIds } from '../../../src/base/ids.ts'
 import { silentLog } from '../../../src/base/log.ts'
 import type { Client } from '../../../src/client/client.ts'
+import { fetchAdapter } from '../../../src/http/fetch.ts'
 import { isNotFound } from '../../../src/kube/status-error.ts'
-import type { KubeObject } from '../../../src/kube/types.ts'
+import { adminUser, type UserInfo } from '../../../src/kube/user.ts'
 import { type AdmissionBy, type Populate, startPopulate } from '../../../src/populate/populate.ts'
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.ts'
+import { type OtherCluster, otherKubeconfig, startOtherCluster } from '../../support/other-cluster.ts'
 import { type Line, lineTo } from './killable-storage.ts'
+import { configMapLedger, type Ledger, storedLedger, watchedLedger } from './ledger.ts'
 
 export interface Cluster extends AsyncDisposable {
-  readonly store: MemoryStorage
-  readonly plane: ControlPlane
-  /** The records in the store lie below it. */
-  readonly recordPrefix: string
-  readRecord(stored: StoredRecord): NamespaceRecord
+  readonly plane: Plane
+  /** What is stored, and all that changes there. */
+  readonly ledger: Ledger
   /** What enforces ends in good order, and another takes its place. */
   restart(): Promise<void>
   /** It is cut off after so many writes, and another takes its place. */
   kill(writes: number): Promise<void>
 }
 
-export interface NamespaceRecord {
-  readonly namespace: string
-  readonly objects: readonly AppliedObject[]
+/** What serves the API. */
+export interface Plane {
+  /** As the administrator, or as any user. */
+  client(user?: UserInfo): Client
+  send(request: Request, user: UserInfo): Promise<Response>
 }
 
-/** As it lies in the store: Borough's own, or a ConfigMap. */
-export interface StoredRecord extends KubeObject {
-  readonly objects?: readonly AppliedObject[]
-  readonly data?: Readonly<Record<string, string>>
+const planeOf = (plane: ControlPlane): Plane => ({
+  client: (user) => plane.client(user),
+  send: (request, user) => fetchAdapter(plane.serve, user)(request),
+})
+
+function planeElsewhere(cluster: OtherCluster): Plane {
+  return {
+    client: (user = adminUser) => cluster.clientAs(user.username, user.groups),
+    async send(request, user) {
+      const { pathname, search } = new URL(request.url)
+      const { method, headers, signal } = request
+      const body = await request.text()
+      return cluster.fetch(`${pathname}${search}`, { method, headers, signal, user, ...(body === '' ? {} : { body }) })
+    },
+  }
 }
 
-const haste = 20
-/** What is tried again after a minute is tried again after three seconds. */
+/**
+ * What is tried again after a minute is tried again after three seconds. On a cluster of processes after twenty: a
+ * lease that must be renewed within a third of a second is lost there, and with it the work under way.
+ */
+const haste = otherKubeconfig === undefined ? 20 : 3
 const hasty: Clock = {
   now: systemClock.now,
   monotonic: () => systemClock.monotonic() * haste,
@@ -48,21 +63,19 @@ const hasty: Clock = {
 }
 const history = { ageMs: 3_600_000, bytes: 2 ** 30 }
 
-export async function onBorough(): Promise<Cluster> {
+export async function onBorough(clock: Clock = hasty): Promise<Cluster> {
   const store = new MemoryStorage()
   let line: Line = lineTo(store)
   const open = (): Promise<ControlPlane> => {
     line = lineTo(store)
-    return createControlPlane({ ...defaultConfig, history, clock: hasty }, { opened: Promise.resolve(line.storage) })
+    return createControlPlane({ ...defaultConfig, history, clock }, { opened: Promise.resolve(line.storage) })
   }
   let plane = await open()
   return {
-    store,
     get plane() {
-      return plane
+      return planeOf(plane)
     },
-    recordPrefix: '/registry/borough/applied/',
-    readRecord: ({ metadata, objects = [] }) => ({ namespace: metadata.name ?? '', objects }),
+    ledger: storedLedger(store),
     async restart() {
       await plane[Symbol.asyncDispose]()
       plane = await open()
@@ -100,16 +113,30 @@ export const elsewhereWithoutPolicies = (): Promise<Cluster> =>
     })
   })
 
-/** `seenAs`: the client through which `borough populate` sees it. */
-export async function populatedCluster(
-  seenAs: (client: Client) => Client,
-  admission: AdmissionBy = 'auto',
-): Promise<Cluster> {
+interface Elsewhere extends Pick<Cluster, 'plane' | 'ledger'> {
+  close(): PromiseLike<void>
+}
+
+async function openElsewhere(): Promise<Elsewhere> {
+  if (otherKubeconfig !== undefined) {
+    const cluster = await startOtherCluster()
+    const close = () => cluster[Symbol.asyncDispose]()
+    return { plane: planeElsewhere(cluster), ledger: watchedLedger(cluster.client, own), close }
+  }
   const store = new MemoryStorage()
   const plane = await createControlPlane(
     { ...defaultConfig, history, population: false, featureGates: { NamespaceInitializers: false } },
     { opened: Promise.resolve(store) },
   )
+  return { plane: planeOf(plane), ledger: configMapLedger(store, own), close: () => plane[Symbol.asyncDispose]() }
+}
+
+/** `seenAs`: the client through which `borough populate` sees it. */
+export async function populatedCluster(
+  seenAs: (client: Client) => Client,
+  admission: AdmissionBy = 'auto',
+): Promise<Cluster> {
+  const { plane, ledger, close } = await openElsewhere()
   const client = plane.client()
   let mortal = mortalClient(seenAs(client))
   const open = (): Promise<Populate> => {
@@ -127,13 +154,8 @@ export async function populatedCluster(
   }
   let populate = await open()
   return {
-    store,
     plane,
-    recordPrefix: `/registry/configmaps/${own}/applied-`,
-    readRecord: ({ metadata, data }) => ({
-      namespace: metadata.labels?.[recordLabel] ?? '',
-      objects: JSON.parse(data?.['objects'] ?? '[]') as AppliedObject[],
-    }),
+    ledger,
     async restart() {
       await populate[Symbol.asyncDispose]()
       populate = await open()
@@ -149,7 +171,7 @@ export async function populatedCluster(
     },
     async [Symbol.asyncDispose]() {
       await populate[Symbol.asyncDispose]()
-      await plane[Symbol.asyncDispose]()
+      await close()
     },
   }
 }

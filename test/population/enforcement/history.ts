@@ -5,10 +5,8 @@
 import type { AppliedObject } from '../../../src/apis/templates/applied-records.ts'
 import { isMarked } from '../../../src/apis/templates/marks.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
-import { prefixSpan } from '../../../src/storage/storage.ts'
-import type { Cluster, NamespaceRecord, StoredRecord } from './clusters.ts'
-
-const configMaps = '/registry/configmaps/'
+import type { Cluster } from './clusters.ts'
+import type { Ledger, NamespaceRecord } from './ledger.ts'
 
 /** One object, from its create to its end. */
 export interface Life {
@@ -21,7 +19,7 @@ export interface Life {
 }
 
 export class History {
-  readonly #cluster: Cluster
+  readonly #ledger: Ledger
   readonly #stop = new AbortController()
   readonly #following: Promise<void>
   /** By uid. */
@@ -46,8 +44,8 @@ export class History {
   #seen = 0
   #waiting: (readonly [revision: number, resolve: () => void])[] = []
 
-  constructor(cluster: Cluster) {
-    this.#cluster = cluster
+  constructor({ ledger }: Cluster) {
+    this.#ledger = ledger
     this.#following = this.#follow()
   }
 
@@ -58,7 +56,7 @@ export class History {
 
   /** Resolves when everything that is stored now was seen. */
   async upToDate(): Promise<void> {
-    const revision = await this.#cluster.store.currentRevision()
+    const revision = await this.#ledger.currentRevision()
     if (this.#seen < revision) await new Promise<void>((resolve) => this.#waiting.push([revision, resolve]))
   }
 
@@ -127,21 +125,16 @@ export class History {
   }
 
   async #follow(): Promise<void> {
-    const { store } = this.#cluster
-    const batches = store.watch(prefixSpan('/registry/'), await store.currentRevision(), this.#stop.signal)
-    for await (const batch of batches) {
-      if (batch.type === 'progress') this.#seen = Math.max(this.#seen, batch.revision)
-      else for (const { key, revision, value } of batch.changes) this.#see(key, revision, value)
+    for await (const { entries, revision } of this.#ledger.follow(this.#stop.signal)) {
+      for (const entry of entries) {
+        if ('record' in entry) this.#seeRecord(entry.record, entry.says)
+        else this.#seeObject(entry.place, entry.revision, entry.object)
+      }
+      this.#seen = Math.max(this.#seen, revision)
       const due = this.#waiting.filter(([revision]) => revision <= this.#seen)
       this.#waiting = this.#waiting.filter(([revision]) => revision > this.#seen)
       for (const [, resolve] of due) resolve()
     }
-  }
-
-  #see(key: string, revision: number, value: Uint8Array | undefined): void {
-    const stored = value && (JSON.parse(Buffer.from(value).toString()) as KubeObject)
-    if (key.startsWith(this.#cluster.recordPrefix)) this.#seeRecord(key, stored)
-    else if (key.startsWith(configMaps)) this.#seeObject(key.slice(configMaps.length), revision, stored)
   }
 
   #seeObject(place: string, revision: number, stored: KubeObject | undefined): void {
@@ -155,10 +148,8 @@ export class History {
     this.lives.set(uid, life)
   }
 
-  #seeRecord(key: string, stored: StoredRecord | undefined): void {
-    const { namespace, objects } = stored
-      ? this.#cluster.readRecord(stored)
-      : { namespace: this.records.get(key)?.namespace ?? '', objects: [] }
+  #seeRecord(key: string, says: NamespaceRecord | undefined): void {
+    const { namespace, objects } = says ?? { namespace: this.records.get(key)?.namespace ?? '', objects: [] }
     const old = this.records.get(key)?.objects ?? []
     for (const { name } of old) {
       if (!objects.some((entry) => entry.name === name)) this.#claims.delete(`${key} ${name}`)

@@ -1,5 +1,4 @@
 /** A store that outlives the control planes on it. A plane can be cut off in the middle of what it writes. */
-import type { MemoryStorage } from '../../../src/storage/memory/memory-storage.ts'
 import { type PendingCommit, type Storage, StorageError, type Transaction } from '../../../src/storage/storage.ts'
 import { QueuedTicket } from '../../../src/storage/ticket.ts'
 
@@ -9,7 +8,7 @@ export interface Line {
   cutAfter(commits: number): void
 }
 
-export function lineTo(store: MemoryStorage): Line {
+export function lineTo(store: Storage): Line {
   let left = Number.POSITIVE_INFINITY
   const commit = (transaction: Transaction): PendingCommit => {
     left--

@@ -1,13 +1,19 @@
 /** What must come about by itself when nothing is wrong any more. */
 import type { KubeObject } from '../../../src/kube/types.ts'
-import { configMaps, namespaces, templates } from '../load.ts'
-import type { ReplicaWorld } from '../worlds/replicas.ts'
+import { configMaps, namespaces, type Target, templates } from '../load.ts'
+import type { Scheduler } from '../scheduler.ts'
 
 const lookMs = 500
 const patienceMs = 90_000
 
+interface World {
+  readonly scheduler: Scheduler
+  readonly targets: readonly Target[]
+  pause(ms: number): Promise<void>
+}
+
 /** Waits until all has come to rest; what has not by then is a problem. */
-export async function convergenceProblems(world: ReplicaWorld): Promise<string[]> {
+export async function convergenceProblems(world: World): Promise<string[]> {
   const end = world.scheduler.now + patienceMs
   for (;;) {
     const problems = await unsettled(world)
@@ -17,9 +23,9 @@ export async function convergenceProblems(world: ReplicaWorld): Promise<string[]
 }
 
 /** As each replica sees it. */
-async function unsettled(world: ReplicaWorld): Promise<string[]> {
+async function unsettled(world: World): Promise<string[]> {
   const problems: string[] = []
-  for (const replica of world.replicas) {
+  for (const replica of world.targets) {
     const client = replica.client()
     if (client === undefined) {
       problems.push(`${replica.name} does not serve`)

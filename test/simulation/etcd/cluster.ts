@@ -5,7 +5,7 @@
 import type { WatchEvent, WatchResponse } from '../../../src/storage/etcd/messages.ts'
 import type { Random } from '../../fuzz/random.ts'
 import type { Scheduler } from '../scheduler.ts'
-import { type EtcdMvcc, EtcdRefusal } from './mvcc.ts'
+import { type Commit, type EtcdMvcc, EtcdRefusal } from './mvcc.ts'
 import {
   readCompact,
   readRange,
@@ -37,6 +37,8 @@ export class EtcdCluster {
   readonly members: readonly EtcdMember[]
   #term = 2
   #electedAt = 0
+  /** Called with each commit, before any member shows it. */
+  onApplied: ((commit: Commit) => void) | undefined
 
   constructor(scheduler: Scheduler, random: Random, store: EtcdMvcc, count: number) {
     this.scheduler = scheduler
@@ -63,6 +65,8 @@ export class EtcdCluster {
 
   /** A commit has been applied through one member; the others follow. */
   applied(by: EtcdMember): void {
+    const newest = this.store.commits.at(-1)
+    if (newest !== undefined) this.onApplied?.(newest)
     for (const member of this.members) {
       if (member === by) member.apply()
       else this.scheduler.after(member.lagMs * this.random.next(), () => member.apply())
@@ -125,7 +129,7 @@ export class EtcdMember {
   apply(): void {
     if (!this.#isJoined || !this.#isUp) return
     this.#applied = this.#cluster.store.revision
-    for (const watch of this.#watches) this.#tell(watch)
+    for (const watch of this.#watches) this.#tell(watch, (commit) => commit.events)
   }
 
   answer(path: string, body: Buffer, reply: Reply): void {
@@ -167,7 +171,7 @@ export class EtcdMember {
     }
     this.#watches.add(watch)
     if (!this.#isJoined) this.joined = false
-    this.#tell(watch)
+    this.#tell(watch, (commit) => store.eventsOf(commit))
     return () => this.#watches.delete(watch)
   }
 
@@ -200,7 +204,11 @@ export class EtcdMember {
     throw new Error(`the engine calls ${path}, which this cluster does not know`)
   }
 
-  #tell(watch: MemberWatch): void {
+  /**
+   * `eventsOf`: a watch that has come to the present is told of each commit when the member applies it, before any
+   * compaction behind it; one that begins is told what is left of the past.
+   */
+  #tell(watch: MemberWatch, eventsOf: (commit: Commit) => readonly WatchEvent[]): void {
     const { store, random } = this.#cluster
     // The first commit has revision 2, and none is left out.
     const first = Math.max(0, watch.next - 2)
@@ -208,7 +216,7 @@ export class EtcdMember {
     for (const commit of store.commits.slice(first)) {
       if (commit.revision > this.#applied) break
       watch.next = commit.revision + 1
-      const mine = store.eventsOf(commit).filter(({ kv }) => isIn(kv.key, watch))
+      const mine = eventsOf(commit).filter(({ kv }) => isIn(kv.key, watch))
       // A long commit comes in fragments.
       if (mine.length > 1 && random.chance(0.1)) {
         if (events.length > 0) watch.send(writeWatch({ ...noEvents, revision: this.#applied, events }))

@@ -8,6 +8,7 @@ import type {
   Op,
   OpResponse,
   RangeRequest,
+  RangeResponse,
   TxnRequest,
   WatchEvent,
 } from '../../../src/storage/etcd/messages.ts'
@@ -80,19 +81,20 @@ export class EtcdMvcc {
     return this.#commits
   }
 
-  range(request: RangeRequest): { readonly kvs: readonly KeyValue[]; readonly more: boolean } {
+  range(request: RangeRequest): Pick<RangeResponse, 'kvs' | 'more' | 'count'> {
     const at = request.revision || this.#revision
     if (at > this.#revision) throw new EtcdRefusal(outOfRange, futureText)
     if (at < this.#compacted) throw new EtcdRefusal(outOfRange, compactedText)
-    if (request.countOnly) return { kvs: [], more: false }
     const kvs: KeyValue[] = []
+    let count = 0
     for (const key of this.#keysIn(request)) {
       const version = this.#versionAt(key, at)
       if (version?.value === undefined) continue
-      if (request.limit && kvs.length === request.limit) return { kvs, more: true }
-      kvs.push(keyValue(key, version))
+      count++
+      const isFull = request.limit && kvs.length === request.limit
+      if (!request.countOnly && !isFull) kvs.push(keyValue(key, version))
     }
-    return { kvs, more: false }
+    return { kvs, more: !request.countOnly && kvs.length < count, count }
   }
 
   txn(request: TxnRequest, at: number): AppliedTxn {

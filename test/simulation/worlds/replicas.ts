@@ -17,7 +17,7 @@ export interface ReplicaOptions {
 }
 
 /** What a server warns of stands in the trace. */
-function logOf(name: string, scheduler: Scheduler): Log {
+export function logOf(name: string, scheduler: Scheduler): Log {
   const tell = (level: string) => (fields: object, message: string) => {
     const { error } = fields as { readonly error?: unknown }
     scheduler.tell(`${name} ${level}: ${message}${error instanceof Error ? ` (${error.message})` : ''}`)
@@ -135,6 +135,10 @@ export class ReplicaWorld {
     this.network = new Network(scheduler, random, this.cluster)
     simulated.network = this.network
     this.replicas = Array.from({ length: replicas }, (_, i) => new Replica(this, `r${i}`))
+  }
+
+  get targets(): readonly Replica[] {
+    return this.replicas
   }
 
   nextProcess(): number {

@@ -1,13 +1,37 @@
 /** Which world a seed is played in. */
 import { runDiskSeed } from '../disk-seed.ts'
+import { furnishedDisk, runPlaneSeed } from '../plane-seed.ts'
 import { furnishedStore, runReplicaSeed } from '../replica-seed.ts'
 import type { Outcome, SeedOptions } from '../seed.ts'
 
-/** A third of them on a disk. */
-export const worldOf = (seed: number): 'disk' | 'replicas' => (seed % 3 === 2 ? 'disk' : 'replicas')
+export type World = 'disk' | 'replicas' | 'aimed' | 'plane'
 
-/** Loads and furnishes what seeds have in common. */
-export async function openWorlds(): Promise<(options: SeedOptions) => Promise<Outcome>> {
-  const store = await furnishedStore()
-  return (options) => (worldOf(options.seed) === 'disk' ? runDiskSeed(options) : runReplicaSeed(options, store))
+/**
+ * Of twelve seeds four are of a disk (one of them aimed at what is rare), one of a plane on a disk, six of replicas,
+ * and one of replicas under a load and faults that are aimed at what is rare.
+ */
+export function worldOf(seed: number): World {
+  if (seed % 3 === 2) return 'disk'
+  if (seed % 12 === 4) return 'plane'
+  return seed % 12 === 10 ? 'aimed' : 'replicas'
+}
+
+/** Loads and furnishes what seeds have in common, when the first of them comes. */
+export function openWorlds(): (options: SeedOptions) => Promise<Outcome> {
+  let store: ReturnType<typeof furnishedStore> | undefined
+  let disk: ReturnType<typeof furnishedDisk> | undefined
+  return async (options) => {
+    const kind = worldOf(options.seed)
+    switch (kind) {
+      case 'disk':
+        return runDiskSeed(options, options.seed % 12 === 11)
+      case 'plane':
+        disk ??= furnishedDisk()
+        return runPlaneSeed(options, await disk)
+      case 'aimed':
+      case 'replicas':
+        store ??= furnishedStore()
+        return runReplicaSeed(options, await store, kind === 'aimed')
+    }
+  }
 }

@@ -1,0 +1,96 @@
+/** One case: steps in bursts, and after each burst a quiet time that is judged. */
+import { systemClock } from '../../../src/base/clock.ts'
+import { type Cluster, elsewhere, onBorough } from '../enforcement/clusters.ts'
+import { Actors, Interval } from './actors.ts'
+import { endOfNew, endProblems, transitionProblems } from './between.ts'
+import { problems, readWorld, type World } from './judge.ts'
+import { probeProblems } from './probes.ts'
+import { SimulatedTime } from './simulated-clock.ts'
+import { namespaceNames, type Step } from './steps.ts'
+
+/** What is tried again after a minute is tried again after three seconds. */
+const haste = 20
+const patienceMs = Number(process.env['BOROUGH_MODEL_PATIENCE_MS'] ?? 60_000)
+
+export interface ModelCluster {
+  readonly cluster: Cluster
+  /** undefined = it can't be sent ahead. */
+  readonly time: SimulatedTime | undefined
+  /** Of those who decide about ends. */
+  now(): number
+}
+
+export async function modelOnBorough(): Promise<ModelCluster> {
+  const time = new SimulatedTime()
+  const clock = time.clock(haste)
+  return { cluster: await onBorough(clock), time, now: () => clock.now() }
+}
+
+/** Certificates of webhooks are judged by the clock of the machine, so no hours pass here. */
+export async function modelElsewhere(): Promise<ModelCluster> {
+  return { cluster: await elsewhere(), time: undefined, now: () => systemClock.now() }
+}
+
+export async function runModel(
+  start: () => Promise<ModelCluster>,
+  bursts: readonly (readonly Step[])[],
+): Promise<void> {
+  const { cluster, time, now } = await start()
+  await using _ = cluster
+  const actors = new Actors(cluster, time)
+  await actors.setUp()
+  let before: World | undefined
+  const born = new Set<string>()
+  for (const steps of bursts) {
+    for (const step of steps) await step(actors)
+    const world = await quiet(actors, before, now)
+    const wrong = before === undefined ? [] : transitionProblems(world, before, actors, now())
+    wrong.push(...bornProblems(world, born, steps), ...(await probeProblems(world, actors)))
+    if (wrong.length > 0) throw new Error(`${wrong.join('\n')}\n${shown(world)}`)
+    before = world
+    actors.interval = new Interval()
+  }
+}
+
+/** Ends are given where a namespace is created, and compared where nothing changed it or its templates since. */
+function bornProblems(world: World, born: Set<string>, steps: readonly Step[]): string[] {
+  const isOnlyMade = steps.every((step) => String(step).startsWith('create namespace'))
+  const found: string[] = []
+  for (const namespace of world.namespaces.values()) {
+    const { uid = '' } = namespace.metadata
+    const wrong = isOnlyMade && !born.has(uid) ? endOfNew(namespace, world.templates) : undefined
+    born.add(uid)
+    if (wrong !== undefined) found.push(wrong)
+  }
+  return found
+}
+
+async function quiet(actors: Actors, before: World | undefined, now: () => number): Promise<World> {
+  const end = systemClock.monotonic() + patienceMs
+  for (;;) {
+    const world = await readWorld(actors, namespaceNames)
+    const wrong = [...problems(world, before, actors), ...endProblems(world, now())]
+    if (wrong.length === 0) return world
+    if (systemClock.monotonic() > end) throw new Error(`${wrong.join('\n')}\n${shown(world)}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const shown = ({ namespaces, templates, objects, sources }: World): string =>
+  JSON.stringify(
+    {
+      namespaces: [...namespaces.values()].map(({ metadata, status }) => ({ metadata, status })),
+      templates: templates.map(({ metadata: { name, annotations, generation }, spec, status }) => ({
+        ...{ name, annotations, generation, spec, status },
+      })),
+      objects: [...objects].map(([at, { metadata, data }]) => ({
+        at,
+        labels: metadata.labels,
+        uid: metadata.uid,
+        data,
+      })),
+      sources: [...sources.keys()],
+    },
+    undefined,
+    1,
+  )
