@@ -7,6 +7,8 @@ import { refusalsPlugin } from './tools/refusals.ts'
 const source = (entry: string): string => fileURLToPath(new URL(`src/${entry}index.ts`, import.meta.url))
 
 const refusals = process.env['BOROUGH_REFUSALS']
+/** One cluster for all tests of `borough populate`: they take turns on it, and wait for what it does. */
+const hasOtherCluster = process.env['BOROUGH_OTHER_CLUSTER'] !== undefined
 
 export default defineConfig({
   cacheDir: '.cache/vitest',
@@ -35,8 +37,9 @@ export default defineConfig({
     // Modules are loaded once for each worker, not for each file: nothing of ours keeps state outside of functions.
     isolate: false,
     // Guards, not measures: no test may depend on how fast the machine is.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: hasOtherCluster ? 300_000 : 120_000,
+    hookTimeout: hasOtherCluster ? 600_000 : 120_000,
+    fileParallelism: !hasOtherCluster,
     expect: { poll: { timeout: 30_000, interval: 20 } },
     // vitest would leave one core idle, which is half of a machine with two.
     maxWorkers: Math.max(2, availableParallelism()),

@@ -29,7 +29,7 @@ const usage = `npm run bench -- [flags]
   --full              also a start with 100,000 objects in the store, templates over 10,000 namespaces, and fairness
   --only NAME         one group of rows: requests, namespaces, templates, deletion, held, watch, loop, process,
                       workers, fairness, or scale (100,000 namespaces, with --full also a million: never run otherwise)
-  --attack TEXT       of the fairness rows, those whose name holds it
+  --attack TEXT       of the fairness rows, those whose name holds it (or one of A|B)
   --namespaces N      how many for scale
   --rounds N          how often each side is measured, in turn (5; quick: 3)
   --kubeconfig FILE   run the same requests against this API server too

@@ -1,6 +1,6 @@
 /**
- * A server on SQLite whose parent may ask what it holds: 'held' creates that wait, 'memory' after a collection. Of
- * `dist/`, as users have it. `node --expose-gc held-server.mjs DATA_DIR`, with an IPC channel.
+ * A server on SQLite whose parent may ask for its 'memory' after a collection. Of `dist/`, as users have it.
+ * `node --expose-gc held-server.mjs DATA_DIR`, with an IPC channel.
  */
 import { defaultConfig, serve } from '../dist/index.js'
 
@@ -16,11 +16,11 @@ const server = await serve({
     ...defaultConfig.load,
     maxMemoryBytes: 4 * 1024 ** 3,
     connections: { all: 20_000, perAddress: 20_000, perUser: 20_000 },
+    http2: { ...defaultConfig.load.http2, streams: 2000 },
   },
 })
 
 const asked = {
-  held: () => server.plane.core.hold.waiting,
   async memory() {
     for (let i = 0; i < 4; i++) {
       globalThis.gc()

@@ -34,7 +34,7 @@ class Child<Task, Result> implements AsyncDisposable {
   readonly #ended: Promise<unknown>
 
   constructor(script: string, args: readonly string[] = []) {
-    this.#child = fork(file(script), [...args])
+    this.#child = fork(file(script), [...args], { execArgv: [...process.execArgv, '--max-semi-space-size=32'] })
     this.#ended = once(this.#child, 'exit')
   }
 
@@ -204,7 +204,7 @@ export async function* fairnessRows(bench: Bench): AsyncGenerator<Row> {
   }
   const caused: { readonly name: string; readonly mib: number }[] = []
   for (const { name } of attacks) {
-    if (bench.attack !== undefined && !name.includes(bench.attack)) continue
+    if (bench.attack !== undefined && !bench.attack.split('|').some((text) => name.includes(text))) continue
     const { row, causedMiB } = await measure(world, name, bench.quick ? quickTimes : times)
     caused.push({ name, mib: causedMiB })
     yield row

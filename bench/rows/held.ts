@@ -47,16 +47,26 @@ async function startHeldServer(dataDir: string): Promise<HeldServer> {
     return Number(await answer())
   }
   const endpoint = endpointOf(String(await answer()))
+  const admin = await connect(endpoint, 'http/1.1')
   return {
     endpoint,
     pid: child.pid ?? 0,
-    held: () => ask('held'),
+    held: () => heldOf(admin),
     residentBytes: () => ask('memory'),
     async [Symbol.asyncDispose]() {
+      admin.close()
       child.disconnect()
       await ended
     },
   }
+}
+
+/** @throws Error if the server does not count them */
+async function heldOf(admin: Connection): Promise<number> {
+  const { chunks } = await admin.send({ method: 'GET', path: '/metrics' })
+  const [, count] = /^borough_held_namespace_creates (\d+)$/m.exec(Buffer.concat(chunks).toString()) ?? []
+  if (count === undefined) throw new Error('no metric says how many creates are held')
+  return Number(count)
 }
 
 interface Held {
@@ -69,7 +79,7 @@ async function hold(server: HeldServer, protocol: Protocol, prefix: string, coun
   const answers: Promise<Reply>[] = []
   let early: Reply | undefined
   const waitUntilHeld = async (least: number): Promise<void> => {
-    while (early === undefined && (await server.held()) < least) await sleep(2)
+    while (early === undefined && (await server.held()) < least) await sleep(20)
     if (early !== undefined) throw new Error(`not held: ${early.status} ${Buffer.concat(early.chunks).toString()}`)
   }
   while (answers.length < count) {
