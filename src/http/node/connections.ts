@@ -13,7 +13,7 @@ import type { TLSSocket } from 'node:tls'
 import { tooManyRequests } from '../../kube/status-error.ts'
 import { flowOf } from '../flow-of.ts'
 import type { Overload } from '../overload.ts'
-import { addressGroup } from './address-group.ts'
+import { addressGroup } from '../address-group.ts'
 import { Connection } from './connection.ts'
 import { LateHandshakes } from './late-handshakes.ts'
 

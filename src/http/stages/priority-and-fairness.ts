@@ -12,7 +12,7 @@ import { andFinally, type Eventual, isPending } from '../../base/eventual.ts'
 import type { Admission, FlowControl, FlowHeaders, Refused, Seat } from '../../flowcontrol/flowcontrol.ts'
 import { type StatusError, tooManyRequests } from '../../kube/status-error.ts'
 import type { ApiRequest, ApiResponse, Handler, HeldSeat, RequestContext, RequestFlow, Stage } from '../api.ts'
-import { flowOf } from '../flow-of.ts'
+import { flowOfCaller } from '../flow-of.ts'
 import type { LateRefusals } from '../late-refusals.ts'
 
 export interface PriorityAndFairnessDeps {
@@ -61,7 +61,7 @@ function refuse(
   refused: Refused,
 ): Eventual<never> {
   context.flow = { headers: refused.headers, charge() {} }
-  const time = lateRefusals.timeOf(flowOf(context.user.username))
+  const time = lateRefusals.timeOf(flowOfCaller(context.user.username, request.remoteAddress))
   if (time === 'full') request.hangUp?.()
   const refusal = refusalOf(refused)
   if (time === 'now' || time === 'full') throw refusal

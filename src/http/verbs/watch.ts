@@ -13,7 +13,7 @@ import { badRequest, findStatusError, internalError, notAcceptable } from '../..
 import { watchLine } from '../../kube/stored-form.ts'
 import type { WatchEventType } from '../../kube/types.ts'
 import type { RegistryEvent, WatchQuery } from '../../registry/registry.ts'
-import { flowOf } from '../flow-of.ts'
+import { flowOfCaller } from '../flow-of.ts'
 import { contentTypes, jsonMediaType, type Negotiated, negotiate, protobufMediaType } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
 import type { Target } from '../resolution.ts'
@@ -65,7 +65,7 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
       ...visibility(target, context),
       timeoutMs,
       ...waitingOf(request, context),
-      flow: flowOf(context.user.username),
+      flow: flowOfCaller(context.user.username, request.remoteAddress),
       permit: permitOf(target, context),
     })
     if (request.sharing !== undefined && n.view === 'object') {
