@@ -110,6 +110,11 @@ export class PriorityLevel implements SeatOwner, TurnLevel {
     return Math.max(1, Math.min(most, this.currentLimit))
   }
 
+  /** Whether requests wait here that find no seat. */
+  get canWait(): boolean {
+    return this.#config.queuing !== undefined
+  }
+
   admit(flow: Flow, request: FlowRequest, work: WorkEstimate, caller: FlowCaller): Eventual<Admission> {
     const nowMs = this.#options.clock.monotonic()
     const seat = new RequestSeat(flow, request, work, nowMs)

@@ -71,7 +71,8 @@ export class PriorityAndFairness implements FlowControl {
   admit(request: FlowRequest, caller: FlowCaller): Eventual<Admission> {
     const flow = this.#classifier.flowOf(request)
     const { level } = flow
-    return level.admit(flow, request, this.#options.estimateWork(request.info, level.maxSeats), caller)
+    const work = this.#options.estimateWork(request.info, level.maxSeats, level.canWait)
+    return level.admit(flow, request, work, caller)
   }
 
   configure(

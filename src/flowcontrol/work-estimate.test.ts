@@ -78,30 +78,43 @@ describe('the seats of a request that reads', () => {
 
 describe('the seats of a request that changes something', () => {
   test.each(['create', 'update', 'patch', 'delete'])('%s pays for the watchers of the change after its end', (verb) => {
-    expect(estimate({ verb }, '', { watchers: 9 })).toEqual(oneSeat)
-    expect(estimate({ verb }, '', { watchers: 10 })).toEqual({ initialSeats: 1, finalSeats: 1, additionalLatencyMs: 5 })
+    expect(estimate({ verb }, '', { watchers: 9 })).toEqual({ ...oneSeat, initialSeats: 3 })
+    expect(estimate({ verb }, '', { watchers: 10 })).toEqual({ initialSeats: 3, finalSeats: 1, additionalLatencyMs: 5 })
     expect(estimate({ verb }, '', { watchers: 95 })).toEqual({
-      initialSeats: 1,
+      initialSeats: 3,
       finalSeats: 10,
       additionalLatencyMs: 5,
     })
     // The same work, narrower and longer.
     expect(estimate({ verb }, '', { watchers: 1000 })).toEqual({
-      initialSeats: 1,
+      initialSeats: 3,
       finalSeats: 10,
       additionalLatencyMs: 50,
     })
     expect(estimate({ verb }, '', { watchers: 1000, maxSeats: 4 })).toEqual({
-      initialSeats: 1,
+      initialSeats: 3,
       finalSeats: 4,
       additionalLatencyMs: 125,
     })
+    expect(estimate({ verb }, '', { watchers: 0, maxSeats: 2 })).toEqual({ ...oneSeat, initialSeats: 2 })
   })
 
-  test('are one for a token, which no watcher hears of', () => {
-    expect(
-      estimate({ verb: 'create', resource: 'serviceaccounts', subresource: 'token' }, '', { watchers: 1000 }),
-    ).toEqual(oneSeat)
+  test('are twice as many for a Namespace, of which much follows', () => {
+    expect(estimate({ verb: 'create', resource: 'namespaces' }, '', { watchers: 0 }).initialSeats).toBe(6)
+    expect(estimate({ verb: 'create', group: 'x.example', resource: 'namespaces' }, '', {}).initialSeats).toBe(3)
+  })
+
+  test('are one where no request can wait', () => {
+    const estimateThere = workEstimator({ statsOf: () => undefined, watchersOf: () => 0 })
+    expect(estimateThere(infoOf({ verb: 'create' }), 20, false)).toEqual(oneSeat)
+  })
+
+  test.each([
+    ['a token', { resource: 'serviceaccounts', subresource: 'token' }],
+    ['a review of access', { group: 'authorization.k8s.io', resource: 'selfsubjectaccessreviews' }],
+    ['a review of a token', { group: 'authentication.k8s.io', resource: 'tokenreviews' }],
+  ])('are one for %s, which is not stored', (_, request) => {
+    expect(estimate({ verb: 'create', ...request }, '', { watchers: 1000 })).toEqual(oneSeat)
   })
 })
 

@@ -2,12 +2,14 @@
  * How many seats a request takes, before it is known what it costs. What it really cost is charged at its end.
  *
  *   list, deletecollection, watch that begins with a list   one seat for each 100 kB it reads
- *   create, update, patch, delete                           one seat; after its end, for a while, one for each ten
- *                                                           watchers that the change has to be sent to
+ *   create, update, patch, delete                           three seats, of a Namespace six; after its end, for a while,
+ *                                                           one for each ten watchers that the change has to be sent to
  *   everything else                                         one seat
  *
  * Ours: upstream counts what a list holds in memory at once, at most 1 MB where it streams. This server reads, filters
  * and encodes on one thread, so all bytes count that have to be read: with a selector, those of the whole collection.
+ * And a write takes a seat upstream. Here the writes under way are committed together, so that each waits for all that
+ * were let in before it: with one seat, those of a flood made a patch beside it wait for three times as long.
  * @see k8s.io/apiserver/pkg/util/flowcontrol/request v0.36
  */
 import type { RequestAttributes } from './flow-control.ts'
@@ -36,6 +38,9 @@ export const oneSeat: WorkEstimate = Object.freeze({ initialSeats: 1, finalSeats
 
 export const bytesPerSeat = 100_000
 const maxListSeats = 100
+const seatsOfWrite = 3
+/** With what a template puts into it, and what other controllers do about it. */
+const seatsOfNamespaceWrite = 6
 const maxMutatingSeats = 10
 const watchersPerSeat = 10
 /** How long one seat is busy with sending a change to its share of the watchers. */
@@ -46,11 +51,11 @@ export const estimatedServiceMs = 3
 
 export const maxSeatsOf = (work: WorkEstimate): number => Math.max(work.initialSeats, work.finalSeats)
 
-export type EstimateWork = (request: RequestAttributes, maxSeats: number | undefined) => WorkEstimate
+/** `maxSeats` is the bound that the request's priority level sets; `canWait` is whether requests can wait there. */
+export type EstimateWork = (request: RequestAttributes, maxSeats: number | undefined, canWait?: boolean) => WorkEstimate
 
-/** `maxSeats` is the bound that the request's priority level sets. */
 export function workEstimator({ statsOf, watchersOf }: WorkEstimatorOptions): EstimateWork {
-  return (request, maxSeats = Number.POSITIVE_INFINITY) => {
+  return (request, maxSeats = Number.POSITIVE_INFINITY, canWait = true) => {
     if (!request.isResource) return oneSeat
     switch (request.verb) {
       case 'watch':
@@ -62,7 +67,7 @@ export function workEstimator({ statsOf, watchersOf }: WorkEstimatorOptions): Es
       case 'update':
       case 'patch':
       case 'delete':
-        return changeSeats(request, watchersOf, maxSeats)
+        return changeSeats(request, watchersOf, maxSeats, canWait)
       default:
         return oneSeat
     }
@@ -92,17 +97,28 @@ function objectsRead({ name, verb, query }: RequestAttributes, objectCount: numb
   return limit > 0 ? Math.min(limit, objectCount) : objectCount
 }
 
+/** Asked and answered, and not stored: nothing is committed, and no watcher hears of it. */
+const isNotStored = ({ group, resource, subresource }: RequestAttributes): boolean =>
+  group === 'authorization.k8s.io' ||
+  group === 'authentication.k8s.io' ||
+  (resource === 'serviceaccounts' && subresource === 'token')
+
+const writeSeats = ({ group, resource }: RequestAttributes): number =>
+  group === '' && resource === 'namespaces' ? seatsOfNamespaceWrite : seatsOfWrite
+
 function changeSeats(
   request: RequestAttributes,
   watchersOf: WorkEstimatorOptions['watchersOf'],
   maxSeats: number,
+  canWait: boolean,
 ): WorkEstimate {
-  // A token is not stored, so no watcher hears of it.
-  if (request.resource === 'serviceaccounts' && request.subresource === 'token') return oneSeat
+  if (isNotStored(request)) return oneSeat
   const watchers = watchersOf(request)
-  if (watchers < watchersPerSeat) return oneSeat
+  // Where none can wait, a wider write would only have others refused.
+  const initialSeats = canWait ? Math.min(writeSeats(request), maxSeats) : 1
+  if (watchers < watchersPerSeat) return { initialSeats, finalSeats: 0, additionalLatencyMs: 0 }
   // Wide requests block many seats while they wait for the last one: narrow and longer is the same work.
   const wanted = Math.ceil(watchers / watchersPerSeat)
   const finalSeats = Math.max(1, Math.min(wanted, maxSeats, maxMutatingSeats))
-  return { initialSeats: 1, finalSeats, additionalLatencyMs: (wanted * eventDurationMs) / finalSeats }
+  return { initialSeats, finalSeats, additionalLatencyMs: (wanted * eventDurationMs) / finalSeats }
 }

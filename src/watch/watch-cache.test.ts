@@ -309,7 +309,7 @@ test('a client that begins many watches is sent a few beginnings at a time, othe
     scope: { namespace: 'team', name: '' },
     bookmarks: false,
     limits: defaultSessionLimits,
-    turns: new Turns(),
+    turns: new Turns({ now: () => 0 }),
   }
   let begun = 0
   const stops: AbortController[] = []

@@ -228,18 +228,21 @@ export class WatchSession implements Stream<Batch> {
   async #piece(): Promise<IteratorResult<Batch>> {
     await this.#place?.take()
     this.#slice ??= this.#turns.slice()
-    // Whatever ends the session while this waits takes the backlog away.
-    while (this.#backlog) {
+    for (;;) {
       const pause = this.#slice.pause()
-      if (pause) {
-        await pause
-        continue
-      }
-      const piece = this.#backlog.next()
-      if (piece.done) this.#endBacklog()
-      else if (piece.value.length > 0) return { value: piece.value, done: false }
+      if (pause) await pause
+      const piece = this.#pieceNow()
+      if (piece === undefined) return this.#next()
+      if (piece.length > 0) return { value: piece, done: false }
     }
-    return this.#next()
+  }
+
+  /** Undefined at its end, and where the session ended while this waited: that takes the backlog away. */
+  #pieceNow(): Batch | undefined {
+    const piece = this.#backlog?.next()
+    if (piece?.done === false) return piece.value
+    if (piece?.done) this.#endBacklog()
+    return undefined
   }
 
   #next(): Promise<IteratorResult<Batch>> {

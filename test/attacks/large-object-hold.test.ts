@@ -4,9 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
+import { sliceMs } from '../../src/base/turns.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 
-const lookMs = 5
+const lookMs = sliceMs / 2
 
 let plane: TestControlPlane
 let elapsedMs = 0

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { systemClock } from '../../src/base/clock.ts'
+import { sliceMs } from '../../src/base/turns.ts'
 import { ProtobufCodec } from '../../src/catalog/protobuf/protobuf-codec.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
@@ -14,7 +15,7 @@ const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const count = 60
 const objectBytes = 90_000
 /** Half a slice: a look at the time after each object makes a slice of two objects. */
-const lookMs = 5
+const lookMs = sliceMs / 2
 
 let plane: TestControlPlane
 let elapsedMs = 0
