@@ -17,7 +17,7 @@ const positiveName = (option: Option): string | undefined => (option.negate ? op
 const isRepeatable = (option: Option): boolean => option.variadic || option.defaultValue instanceof Map
 const configFlag = 'config'
 
-/** Where the value of a flag comes from, for who must change it: `--listen`, `BOROUGH_LISTEN`, `borough.yaml: listen`. */
+/** Where the value of a flag comes from: `--listen`, `BOROUGH_LISTEN`, `borough.yaml: listen`. */
 export function placeOf(command: Command, flag: string): string {
   const option = command.options.find((option) => option.name() === flag)
   const source = option && command.getOptionValueSource(option.attributeName())

@@ -95,8 +95,8 @@ export function addUpCommand(program: Command, onReady: () => void): Command {
   command.addOption(logLevelOption()).addOption(readyLineOption())
   addSettings(command)
   return command.addHelpText('after', examples).action(async (flags: UpFlags, command: Command) => {
-    checkFlags(flags, command)
     const config = configOf(flags, command)
+    checkFlags(flags, command)
     const { runUp } = await import('./run-up.ts')
     await runUp(config, flags.workers, flags.logLevel, flags.output === 'json', onReady)
   })

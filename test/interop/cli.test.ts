@@ -269,8 +269,7 @@ const rows: readonly Row[] = [
   {
     name: 'a kubeconfig that can not be written',
     given: (dir) => up(dir, '--kubeconfig', join(folder, 'file', 'kubeconfig')),
-    want: /can't write .*kubeconfig/,
-    opened: true,
+    want: /^borough: --kubeconfig: what is above \S+kubeconfig is no folder/,
   },
   {
     name: 'an etcd that is not there',
