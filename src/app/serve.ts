@@ -25,8 +25,15 @@ const adminDurationMs = 365 * 86_400_000
 /** How long requests under way may take to finish. */
 const drainMs = 10_000
 
-/** @param opened see `createControlPlane` */
-export async function serve(config: Config, opened?: Promise<Storage>): Promise<Server> {
+/**
+ * @param opened see `createControlPlane`
+ * @param onAdminKubeconfig given another one when the certificate that it trusts was replaced in the operator's file
+ */
+export async function serve(
+  config: Config,
+  opened?: Promise<Storage>,
+  onAdminKubeconfig: (kubeconfig: string) => void = () => undefined,
+): Promise<Server> {
   if (config.listen === undefined) throw new Error('serve needs an address to listen on')
   const plane = await createControlPlane(config, opened ? { opened } : {})
   const listeners: Listener[] = []
@@ -48,16 +55,22 @@ export async function serve(config: Config, opened?: Promise<Storage>): Promise<
   const url = reachedUrl(config.listen.host, listener.port)
   plane.listening(config.listen.host, listener.port)
   const stop = new AbortController()
-  const following = followServingTls(sources, tls, listeners, stop.signal)
+  const kubeconfigTrusting = (served: TlsMaterial): string =>
+    kubeconfigOf(plane, url, adminUser.username, adminUser.groups, adminDurationMs, {
+      // Of another authority: as far as the operator's file says who vouches for it.
+      caCert: config.tlsFiles === undefined ? plane.pki.caCert : `${plane.pki.caCert}${served.cert}`,
+    })
+  const trust =
+    config.tlsFiles === undefined
+      ? []
+      : [{ setTls: (next: TlsMaterial) => onAdminKubeconfig(kubeconfigTrusting(next)) }]
+  const following = followServingTls(sources, tls, [...listeners, ...trust], stop.signal)
   return {
     plane,
     url,
     port: listener.port,
     ...(adminListener === undefined ? {} : { adminUrl: reachedUrl(adminListener.host, adminListener.port) }),
-    adminKubeconfig: kubeconfigOf(plane, url, adminUser.username, adminUser.groups, adminDurationMs, {
-      // Of another authority: as far as the operator's file says who vouches for it.
-      caCert: config.tlsFiles === undefined ? plane.pki.caCert : `${plane.pki.caCert}${tls.cert}`,
-    }),
+    adminKubeconfig: kubeconfigTrusting(tls),
     async [Symbol.asyncDispose]() {
       stop.abort()
       await following

@@ -143,6 +143,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
     await writeAndFlush(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (f) => f.writeFile(text))
     await rename(temporary, path)
   } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
     throw new PrivateFileError(`can't write ${path} (${codeOf(error)})`, { cause: error })
   }
 }

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import type { Remote } from '../client/remote.ts'
 import type { Finding, Health } from '../doctor/doctor.ts'
 import type { Paint, Tone } from './colour.ts'
+import { parseNamespace } from './namespace-name.ts'
 import { outputOption, printAnswer } from './output.ts'
 import { openFlags, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 import { tableText } from './table.ts'
@@ -23,7 +24,7 @@ export function addDoctorCommand(program: Command): void {
     .description('examine a data directory and a server: say how each thing is, and what to do')
     .option('--data-dir <dir>', `of a server, running or not; default: ${usualDataDir}, where neither is named`)
   withRemoteFlags(command)
-    .option('--namespace <name>', "where borough populate's Secret and Lease are", 'borough-system')
+    .option('--namespace <name>', "where borough populate's Secret and Lease are", parseNamespace, 'borough-system')
     .addOption(outputOption('it'))
     .addHelpText(
       'after',

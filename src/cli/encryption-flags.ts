@@ -1,7 +1,7 @@
 /** Encryption at rest on the command line, by kube-apiserver's names. */
-import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Config } from '../app/config.ts'
+import { readableFile } from './path-flags.ts'
 
 export interface EncryptionFlags {
   readonly encryptionProviderConfig?: string
@@ -33,5 +33,5 @@ export function encryptionOf(flags: ServedEncryptionFlags, command: Command): Pi
     }
     return {}
   }
-  return { encryption: { path: resolve(path), automaticReload } }
+  return { encryption: { path: readableFile(command, 'encryption-provider-config', path), automaticReload } }
 }

@@ -1,5 +1,4 @@
 /** Flags of `borough up` about who asks: an OpenID Connect issuer, a proxy in front. Named as kube-apiserver's. */
-import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../app/config.ts'
 import {
@@ -9,6 +8,8 @@ import {
   readAuthorities,
 } from '../authn/identity-config.ts'
 import { durationOption, minuteMs, timerOrNone } from './duration.ts'
+import { readableFile } from './path-flags.ts'
+import { placeOf } from './settings.ts'
 
 export interface IdentityFlags {
   readonly clientCaFile?: string
@@ -31,8 +32,12 @@ export interface IdentityFlags {
 }
 
 export function addIdentityOptions(command: Command): void {
-  const list = (flag: string, text: string, initial: readonly string[]): Option =>
-    new Option(flag, text).argParser(parseList).default(initial, initial.join(',') || 'any')
+  const list = (
+    flag: string,
+    text: string,
+    initial: readonly string[],
+    parse: (text: string) => readonly string[] = parseHeaders,
+  ): Option => new Option(flag, text).argParser(parse).default(initial, initial.join(',') || 'any')
   command
     .option(
       '--client-ca-file <pem>',
@@ -60,7 +65,7 @@ export function addIdentityOptions(command: Command): void {
         .default(['RS256'], 'RS256'),
     )
     .option('--requestheader-client-ca-file <pem>', 'who vouches for proxies that name the user in headers')
-    .addOption(list('--requestheader-allowed-names <list>', 'common names of such proxies', []))
+    .addOption(list('--requestheader-allowed-names <list>', 'common names of such proxies', [], parseList))
     .addOption(list('--requestheader-username-headers <list>', 'where they name the user', headers.usernameHeaders))
     .addOption(list('--requestheader-uid-headers <list>', 'where they tell its uid', headers.uidHeaders))
     .addOption(list('--requestheader-group-headers <list>', 'where they name its groups', headers.groupHeaders))
@@ -107,7 +112,7 @@ export function authorizationOf(flags: AuthorizationFlags, command: Command): Pi
   }
   return {
     authorizationWebhook: {
-      kubeconfigPath: resolve(file),
+      kubeconfigPath: readableFile(command, 'authorization-webhook-config-file', file),
       allowedForMs: flags.authorizationWebhookCacheAuthorizedTtl,
       deniedForMs: flags.authorizationWebhookCacheUnauthorizedTtl,
     },
@@ -121,7 +126,7 @@ export function identityOf(
 ): Pick<Config, 'oidc' | 'authenticationConfigFile' | 'frontProxy' | 'clientCaFile'> {
   const file = flags.clientCaFile
   return {
-    ...(file === undefined ? {} : { clientCaFile: resolve(file) }),
+    ...(file === undefined ? {} : { clientCaFile: readableFile(command, 'client-ca-file', file) }),
     ...oidcOf(flags, command),
     ...authenticationConfigOf(flags, command),
     ...frontProxyOf(flags, command),
@@ -144,7 +149,9 @@ function oidcOf(flags: IdentityFlags, command: Command): Pick<Config, 'oidc'> {
       groupsPrefix: flags.oidcGroupsPrefix,
       requiredClaims: flags.oidcRequiredClaim,
       algorithms: flags.oidcSigningAlgs,
-      ...(flags.oidcCaFile === undefined ? {} : { caFile: readable('--oidc-ca-file', flags.oidcCaFile, command).path }),
+      ...(flags.oidcCaFile === undefined
+        ? {}
+        : { caFile: authorities('oidc-ca-file', flags.oidcCaFile, command).path }),
     },
   }
 }
@@ -156,7 +163,7 @@ function authenticationConfigOf(flags: IdentityFlags, command: Command): Pick<Co
   if (Object.keys(command.opts()).some((key) => key.startsWith('oidc') && isSet(key))) {
     command.error('--authentication-config and the --oidc-… flags can not be used together')
   }
-  return { authenticationConfigFile: resolve(file) }
+  return { authenticationConfigFile: readableFile(command, 'authentication-config', file) }
 }
 
 function frontProxyOf(flags: IdentityFlags, command: Command): Pick<Config, 'frontProxy'> {
@@ -164,7 +171,7 @@ function frontProxyOf(flags: IdentityFlags, command: Command): Pick<Config, 'fro
   if (file === undefined) return {}
   return {
     frontProxy: {
-      ca: readable('--requestheader-client-ca-file', file, command).text,
+      ca: authorities('requestheader-client-ca-file', file, command).text,
       allowedNames: flags.requestheaderAllowedNames,
       usernameHeaders: lower(flags.requestheaderUsernameHeaders),
       uidHeaders: lower(flags.requestheaderUidHeaders),
@@ -176,12 +183,14 @@ function frontProxyOf(flags: IdentityFlags, command: Command): Pick<Config, 'fro
 
 const lower = (names: readonly string[]): readonly string[] => names.map((name) => name.toLowerCase())
 
-function readable(flag: string, file: string, command: Command): { readonly path: string; readonly text: string } {
-  const path = resolve(file)
+function authorities(flag: string, file: string, command: Command): { readonly path: string; readonly text: string } {
+  const path = readableFile(command, flag, file)
   try {
     return { path, text: readAuthorities(path) }
   } catch (error) {
-    return command.error(`${flag} ${file}: ${error instanceof Error ? error.message : 'it can not be read'}`)
+    return command.error(
+      `${placeOf(command, flag)}: ${file}: ${error instanceof Error ? error.message : 'it can not be read'}`,
+    )
   }
 }
 
@@ -190,6 +199,15 @@ const parseList = (text: string): readonly string[] =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
+
+/** @throws InvalidArgumentError for what is no name of a header: it would never be found */
+function parseHeaders(text: string): readonly string[] {
+  const names = parseList(text)
+  if (names.length === 0 || names.some((name) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name))) {
+    throw new InvalidArgumentError('It must be names of headers, such as X-Remote-User, separated by commas.')
+  }
+  return names
+}
 
 function parseIssuer(text: string): string {
   if (!URL.canParse(text) || new URL(text).protocol !== 'https:') {

@@ -3,7 +3,10 @@ import { fstatSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { dayMs, durationOption, validityBounds } from './duration.ts'
+import { parseNamespace } from './namespace-name.ts'
 import { serialized } from './output.ts'
+import { usableFolder, writableFile } from './path-flags.ts'
+import { parseServer } from './server-url.ts'
 import { nameDataDir } from './store-place.ts'
 
 interface KubeconfigFlags {
@@ -28,8 +31,8 @@ export function addKubeconfigCommand(program: Command): void {
     .addOption(
       durationOption('--duration <duration>', 'how long the certificate is good: 90m, 24h, 30d', dayMs, validityBounds),
     )
-    .option('--namespace <name>', 'namespace of the context')
-    .option('--server <url>', 'where the server is; default: where the one on the data directory listens')
+    .option('--namespace <name>', 'namespace of the context', parseNamespace)
+    .option('--server <url>', 'where the server is; default: where the one on the data directory listens', parseServer)
     .option('--data-dir <dir>', "the server's data directory", '.borough')
     .option('--out <file>', 'write it here, readable by you alone; default: print it')
     .option('--force', 'with --out: replace a file that is there', false)
@@ -46,11 +49,12 @@ Examples:
     )
     .action(async (flags: KubeconfigFlags & { readonly groups?: string }, command: Command) => {
       if (flags.force && flags.out === undefined) command.error('--force needs --out')
+      writableFile(command, 'out', flags.out)
       const { systemClock } = await import('../base/clock.ts')
       const { findEndpoint } = await import('../datadir/data-dir.ts')
       const { kubeconfigYaml } = await import('../client/kubeconfig.ts')
       const { directoryPkiStore, openCertificateAuthority } = await import('../pki/pki.ts')
-      const dataDir = resolve(flags.dataDir)
+      const dataDir = usableFolder(command, 'data-dir', flags.dataDir)
       const authority = await openCertificateAuthority(
         directoryPkiStore(join(dataDir, 'pki')),
         systemClock,

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Config, defaultConfig, defaultConnections, leastMemoryBytes } from '../app/config.ts'
 import { durationOption } from './duration.ts'
 import { type ListenAddress, parseListenAddress } from './listen-address.ts'
+import { parseCount } from './number.ts'
 
 export interface LoadFlags {
   readonly adminListen?: ListenAddress
@@ -137,11 +138,5 @@ function parseMemory(text: string): number {
   if (!(Number.isSafeInteger(value) && value >= least)) {
     throw new InvalidArgumentError(`It must be a whole number of MiB, ${least} or more.`)
   }
-  return value
-}
-
-function parseCount(text: string): number {
-  const value = Number(text)
-  if (!(Number.isSafeInteger(value) && value > 0)) throw new InvalidArgumentError('It must be a whole number above 0.')
   return value
 }

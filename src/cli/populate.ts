@@ -1,10 +1,13 @@
 /** `borough populate`: population by templates for any cluster. */
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { parseListenAddress } from './listen-address.ts'
+import { parseNamespace } from './namespace-name.ts'
 import { outputOption, printAnswer } from './output.ts'
+import { readableFile } from './path-flags.ts'
 import type { PopulateFlags } from './populate-flags.ts'
 import { logLevelOption } from './process-log.ts'
 import { openFlags, patienceMs, withRemoteFlags } from './remote-flags.ts'
+import { parseServer } from './server-url.ts'
 import { addSettings } from './settings.ts'
 
 export function addPopulateCommand(program: Command): void {
@@ -19,12 +22,12 @@ export function addPopulateCommand(program: Command): void {
         .argParser(parseListenAddress)
         .default({ host: '127.0.0.1', port: 9443 }, '127.0.0.1:9443'),
     )
-    .option('--namespace <name>', 'where its Secret and its Lease are', 'borough-system')
+    .option('--namespace <name>', 'where its Secret and its Lease are', parseNamespace, 'borough-system')
     .addOption(
       new Option(
         '--webhook-url <url>',
         'how API servers reach the webhooks; default: in a pod by the Service borough-population, else at --listen',
-      ).argParser(parseUrl),
+      ).argParser(parseServer),
     )
     .addOption(
       new Option(
@@ -67,6 +70,7 @@ Examples:
   borough populate --uninstall`,
     )
     .action(async (flags: PopulateFlags) => {
+      readableFile(command, 'kubeconfig', flags.kubeconfig)
       if (flags.filename.length > 0 && !flags.printManifests) command.error('--filename needs --print-manifests')
       if (flags.printManifests) {
         const { printManifests } = await import('./print-manifests.ts')
@@ -93,11 +97,4 @@ async function uninstall(flags: PopulateFlags, command: Command): Promise<void> 
         : removed.map((name) => `${name} deleted\n`).join(''),
     names: removed,
   })
-}
-
-function parseUrl(text: string): string {
-  const url = URL.parse(text)
-  if (url?.protocol !== 'https:' || url.search !== '' || url.hash !== '' || url.username !== '')
-    throw new InvalidArgumentError('It must be https://host[:port][/path].')
-  return text
 }

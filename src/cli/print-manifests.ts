@@ -8,11 +8,13 @@ import { printAnswer } from './output.ts'
 import type { PopulateFlags } from './populate-flags.ts'
 import { readDocuments } from './read-documents.ts'
 import { openFlags, patienceMs } from './remote-flags.ts'
+import { placeOf } from './settings.ts'
 
 /** With `--kubeconfig`, for the templates of that cluster too; without, no cluster is asked anything. */
 export async function printManifests(flags: PopulateFlags, command: Command): Promise<void> {
   const remote = flags.kubeconfig === undefined ? undefined : await openFlags(flags, 'populate')
-  const templates = (await Promise.all(flags.filename.map(readDocuments))).flat()
+  const place = placeOf(command, 'filename')
+  const templates = (await Promise.all(flags.filename.map((path) => readDocuments(path, place)))).flat()
   const held = remote === undefined ? [] : await heldKinds(remote.client, AbortSignal.timeout(patienceMs))
   const discovery = remote?.client.discovery
   const given = await servedKinds(kindsInTemplates(templates), discovery)

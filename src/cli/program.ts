@@ -7,6 +7,7 @@ import { colourChoice, colourOption, hasColours, paintFor } from './colour.ts'
 import { addCompletionCommand } from './completion/completion.ts'
 import { addConsoleCommand } from './console.ts'
 import { addDoctorCommand } from './doctor.ts'
+import { refuseEmptyValues } from './empty-values.ts'
 import { addFinalizeCommand } from './finalize.ts'
 import { addKubeconfigCommand } from './kubeconfig.ts'
 import { oneLine } from './one-line.ts'
@@ -25,6 +26,11 @@ const versionText = `borough ${packageVersion} (Kubernetes v${major}.${minor}.${
 /** @param onReady called when a server that was asked for serves */
 export async function run(onReady: () => void = () => undefined): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreDepartedReader)
+  await runProgram(createProgram(onReady), process.argv.slice(2))
+}
+
+/** Every command with its flags. */
+export function createProgram(onReady: () => void): Command {
   const isPlugin = basename(process.argv[1] ?? '') === 'kubectl-borough'
   const program: Command = new Command(isPlugin ? 'kubectl borough' : 'borough')
     .description('A Kubernetes-compatible namespace control plane')
@@ -57,9 +63,14 @@ export async function run(onReady: () => void = () => undefined): Promise<void> 
   addPopulateCommand(program)
   addConsoleCommand(program)
   addCompletionCommand(program)
+  refuseEmptyValues(program)
+  return program
+}
 
+/** Sets the exit code. Never rejects. */
+export async function runProgram(program: Command, args: readonly string[]): Promise<void> {
   try {
-    await program.parseAsync()
+    await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode

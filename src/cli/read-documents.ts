@@ -3,12 +3,13 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { KubeObject } from '../kube/types.ts'
+import { unreadable } from './paths.ts'
 
-/** `-` is standard input; of a folder, the files in it. @throws Error that names the file */
-export async function readDocuments(path: string): Promise<Partial<KubeObject>[]> {
+/** `-` is standard input; of a folder, the files in it. @throws Error that names the file, or where it was named */
+export async function readDocuments(path: string, place: string): Promise<Partial<KubeObject>[]> {
   const { parseAllDocuments } = await import('yaml')
   const objects: Partial<KubeObject>[] = []
-  for (const file of await filesIn(path)) {
+  for (const file of await filesIn(path, place)) {
     const body = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')
     for (const document of parseAllDocuments(body)) {
       const [fault] = document.errors
@@ -20,19 +21,19 @@ export async function readDocuments(path: string): Promise<Partial<KubeObject>[]
   return objects
 }
 
-async function filesIn(path: string): Promise<string[]> {
-  if (path === '-' || !(await isFolder(path))) return [path]
+async function filesIn(path: string, place: string): Promise<string[]> {
+  if (path === '-') return [path]
+  if (!(await isFolder(path))) {
+    // Tells too why nothing could be found.
+    const problem = unreadable(path)
+    if (problem !== undefined) throw new Error(`${place}: ${problem}`)
+    return [path]
+  }
   const names = (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name))
   return names.sort().map((name) => join(path, name))
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory()
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
-    throw new Error(`${path} can't be read: ${code === 'ENOENT' ? 'there is no such file or folder' : message}`, {
-      cause,
-    })
-  }
+  const found = await stat(path).catch(() => undefined)
+  return found?.isDirectory() === true
 }

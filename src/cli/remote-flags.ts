@@ -1,6 +1,7 @@
 /** Flags of the commands that speak to a server as any client does, and what they open. */
 import type { Command } from 'commander'
 import type { Remote } from '../client/remote.ts'
+import { unreadable } from './paths.ts'
 
 export interface RemoteFlags {
   readonly kubeconfig?: string
@@ -18,6 +19,8 @@ export function withRemoteFlags(command: Command): Command {
 
 /** @param command as it stands in the audit log: `borough/why` */
 export async function openFlags({ kubeconfig, context }: RemoteFlags, command: string): Promise<Remote> {
+  const problem = kubeconfig === undefined ? undefined : unreadable(kubeconfig)
+  if (problem !== undefined) throw new Error(`--kubeconfig: ${problem}`)
   const { openRemote } = await import('../client/remote.ts')
   return openRemote({
     userAgent: `borough/${command}`,

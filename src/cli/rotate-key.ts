@@ -1,8 +1,9 @@
 /** `borough rotate-key`: a new key for service-account tokens. */
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
 import { outputOption, printAnswer } from './output.ts'
+import { usableFolder } from './path-flags.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 import { nameDataDir } from './store-place.ts'
 
@@ -40,12 +41,13 @@ Examples:
       const pki = await import('../pki/pki.ts')
       const choice = storageChoice(flags.storage, flags, command)
       if (choice.engine === 'memory') command.error('a store in memory ends with its server: there is no key to rotate')
+      const dataDir = usableFolder(command, 'data-dir', flags.dataDir)
       const { openServerStorage } = await import('../encryption/server-storage.ts')
       const place = { storage: choice, clock: systemClock, log: silentLog, ...encryptionOf(flags, command) }
       await using shared = choice.engine === 'etcd' ? await openServerStorage(place) : undefined
       const store = shared
         ? pki.sharedPkiStore(shared, pki.memoryPkiStore())
-        : pki.directoryPkiStore(join(resolve(flags.dataDir), 'pki'))
+        : pki.directoryPkiStore(join(dataDir, 'pki'))
       // A place without an authority is a mistake, not a place for a first key.
       await pki.openCertificateAuthority(store, systemClock, shared ? undefined : nameDataDir)
       const kid = await pki.rotateServiceAccountKey(store, systemClock)

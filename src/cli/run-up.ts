@@ -38,10 +38,20 @@ export async function runUp(
     }
   }
   await using dataDir = await openDataDir(dataDirPath)
-  await using server = await serveWith({ ...config, log }, workers)
   const kubeconfigs = [adminKubeconfigPath(dataDir.path), ...(config.kubeconfigPath ? [config.kubeconfigPath] : [])]
+  const keep = (kubeconfig: string): Promise<void>[] =>
+    kubeconfigs.map((path) => unlessFull(log, writePrivateFile(path, kubeconfig)))
+  // One after the other: each of several workers tells of the same change.
+  let kept: Promise<unknown> = Promise.resolve()
+  await using server = await serveWith({ ...config, log }, workers, (kubeconfig) => {
+    kept = kept
+      .then(() => Promise.all(keep(kubeconfig)))
+      .catch((error: unknown) =>
+        log.error({ error }, "the administrator's kubeconfig trusts a certificate that is served no more"),
+      )
+  })
   await Promise.all([
-    ...kubeconfigs.map((path) => unlessFull(log, writePrivateFile(path, server.adminKubeconfig))),
+    ...keep(server.adminKubeconfig),
     unlessFull(log, dataDir.announce({ url: server.url, pid: process.pid })),
   ])
   await using _ = await startBackups({ ...config, log })
@@ -64,17 +74,21 @@ export async function runUp(
   await telling
 }
 
-async function serveWith(config: Config, workers: number): Promise<Served> {
+async function serveWith(
+  config: Config,
+  workers: number,
+  onAdminKubeconfig: (kubeconfig: string) => void,
+): Promise<Served> {
   if (workers > 1) {
     const { serveWithWorkers } = await import('../workers/workers.ts')
-    return serveWithWorkers(config, workers)
+    return serveWithWorkers(config, workers, onAdminKubeconfig)
   }
   // The store's thread starts and reads while this one loads the code that serves.
   const { opened } = await beginServerStorage(config)
   await using opening = new AsyncDisposableStack()
   opening.defer(() => closeOpened(opened))
   const { serve } = await import('../app/serve.ts')
-  const server = await serve(config, opened)
+  const server = await serve(config, opened, onAdminKubeconfig)
   opening.move()
   return server
 }

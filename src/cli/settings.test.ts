@@ -136,7 +136,7 @@ const wrong: readonly { readonly given: Given; readonly says: RegExp }[] = [
     given: { file: 'count: 2\ncount: 4' },
     says: /^can't read .*config\.yaml: Map keys must be unique at line 2, column 1$/,
   },
-  { given: { args: ['--config', '/nowhere.yaml'] }, says: /^can't read \/nowhere\.yaml: ENOENT: no such file/ },
+  { given: { args: ['--config', '/nowhere.yaml'] }, says: /^--config: there is no file \/nowhere\.yaml$/ },
 ]
 
 test.each(wrong)('$given is refused: $says', async ({ given, says }) => {

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import type { Command, Option } from 'commander'
+import { unreadable } from './paths.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -15,6 +16,14 @@ const positiveName = (option: Option): string | undefined => (option.negate ? op
 
 const isRepeatable = (option: Option): boolean => option.variadic || option.defaultValue instanceof Map
 const configFlag = 'config'
+
+/** Where the value of a flag comes from: `--listen`, `BOROUGH_LISTEN`, `borough.yaml: listen`. */
+export function placeOf(command: Command, flag: string): string {
+  const option = command.options.find((option) => option.name() === flag)
+  const source = option && command.getOptionValueSource(option.attributeName())
+  if (source === 'env') return variableOf(flag)
+  return source === 'config' ? `${String(command.getOptionValue(configFlag))}: ${flag}` : `--${flag}`
+}
 
 /** After all other flags of the command. */
 export function addSettings(command: Command, environment: Environment = process.env): void {
@@ -33,7 +42,10 @@ export function addSettings(command: Command, environment: Environment = process
       }
     }
     const file = command.getOptionValue(configFlag) as string | undefined
-    if (file !== undefined) await takeFile(command, file)
+    if (file === undefined) return
+    const problem = unreadable(file)
+    if (problem !== undefined) throw new Error(`${placeOf(command, configFlag)}: ${problem}`)
+    await takeFile(command, file)
   })
 }
 

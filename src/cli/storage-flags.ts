@@ -1,8 +1,8 @@
 /** Which store a command works on: the text of `--storage`, and how to get into an etcd. */
-import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type EtcdTlsFiles, etcdPasswordVariable, type StorageChoice } from '../storage/storage-choice.ts'
 import { refuseEtcdFlags } from './idle-flags.ts'
+import { readableFile } from './path-flags.ts'
 
 /** What the text says; how to get into an etcd is said by `EtcdFlags`. */
 export type NamedStorage = { readonly engine: 'memory' | 'sqlite' } | ({ readonly engine: 'etcd' } & NamedEtcd)
@@ -57,7 +57,7 @@ export function storageChoice(named: NamedStorage, flags: EtcdFlags, command: Co
   if (user === undefined && etcdPasswordFile !== undefined) {
     command.error('--etcd-password-file is of a user: etcd://user@host:port')
   }
-  const tls = tlsOf(flags)
+  const tls = tlsOf(flags, command)
   return {
     engine: 'etcd',
     endpoints,
@@ -70,18 +70,20 @@ export function storageChoice(named: NamedStorage, flags: EtcdFlags, command: Co
       : {
           user: {
             name: user,
-            ...(etcdPasswordFile === undefined ? {} : { passwordFile: resolve(etcdPasswordFile) }),
+            ...(etcdPasswordFile === undefined
+              ? {}
+              : { passwordFile: readableFile(command, 'etcd-password-file', etcdPasswordFile) }),
           },
         }),
   }
 }
 
-function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdFlags): EtcdTlsFiles | undefined {
+function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdFlags, command: Command): EtcdTlsFiles | undefined {
   if (etcdCafile === undefined && etcdCertfile === undefined) return undefined
   return {
-    ...(etcdCafile === undefined ? {} : { caFile: resolve(etcdCafile) }),
-    ...(etcdCertfile === undefined ? {} : { certFile: resolve(etcdCertfile) }),
-    ...(etcdKeyfile === undefined ? {} : { keyFile: resolve(etcdKeyfile) }),
+    ...(etcdCafile === undefined ? {} : { caFile: readableFile(command, 'etcd-cafile', etcdCafile) }),
+    ...(etcdCertfile === undefined ? {} : { certFile: readableFile(command, 'etcd-certfile', etcdCertfile) }),
+    ...(etcdKeyfile === undefined ? {} : { keyFile: readableFile(command, 'etcd-keyfile', etcdKeyfile) }),
   }
 }
 

@@ -1,9 +1,9 @@
 /** `borough storage verify` and `borough storage repair`: is a store what was written, and what to do if not. */
-import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { DamagedEntry, Remedy, Verification } from '../backup/backup.ts'
 import type { Paint } from './colour.ts'
 import { printAnswer } from './output.ts'
+import { readableFile } from './path-flags.ts'
 import { progressOf, withQuietFlag } from './progress-line.ts'
 import { addStoreOptions, placeOptions, type StoreFlags, storeOf } from './store-place.ts'
 import { tableText } from './table.ts'
@@ -92,7 +92,7 @@ async function run(flags: RepairFlags, command: Command): Promise<void> {
       names: [place.dataDir],
     })
   }
-  const from = flags.from === undefined ? {} : { backup: resolve(flags.from) }
+  const from = flags.from === undefined ? {} : { backup: readableFile(command, 'from', flags.from) }
   const options = { ...(await placeOptions()), ...from }
   if (flags.key !== undefined && flags.with !== undefined) {
     const { key, with: remedy } = flags

@@ -1,9 +1,11 @@
 /** `borough storage copy`, `borough backup`, `borough restore`: a whole store, moved or kept, and proved. */
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CopyResult, Place, RestorePoint, Source, StorePlace, Target, TargetPlace } from '../backup/backup.ts'
 import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
 import { outputOption, printAnswer } from './output.ts'
+import { readableFile, usableFolder, writableFile } from './path-flags.ts'
 import { progressOf, withQuietFlag } from './progress-line.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedEtcd, parseEtcd, storageChoice } from './storage-flags.ts'
 import { addReencryptCommand } from './storage-reencrypt.ts'
@@ -79,7 +81,7 @@ Examples:
     )
     .action(async (flags: BackupCommandFlags, command: Command) => {
       if (flags.incremental) return backUpIncrementally(flags, command)
-      await run('backed up', storeOf(flags, command), { file: resolve(flags.to) }, flags, command)
+      await run('backed up', storeOf(flags, command), { file: writableFile(command, 'to', flags.to) }, flags, command)
     })
 }
 
@@ -121,8 +123,14 @@ async function run(
   const { report } = progress
   const options = { ...(await placeOptions(encryptionOf(flags, command).encryption)), report }
   using _ = options.encryption
-  const source = sourceAt(from, options)
   const began = performance.now()
+  await using opened = new AsyncDisposableStack()
+  let source = sourceAt(from, options)
+  if ('dataDir' in to && !existsSync(to.dataDir)) {
+    // So that a source that can't be read leaves no data directory behind.
+    const contents = opened.use(await source.read())
+    source = { ...source, read: () => Promise.resolve({ ...contents, [Symbol.asyncDispose]: () => Promise.resolve() }) }
+  }
   await using target = await targetAt(to, options)
   const result = await copyStore(source, target, report)
   const seconds = (performance.now() - began) / 1000
@@ -143,7 +151,7 @@ async function backUpIncrementally(flags: BackupCommandFlags, command: Command):
   const { report } = progress
   const options = { ...(await placeOptions(encryptionOf(flags, command).encryption)), report }
   using _ = options.encryption
-  const folder = resolve(flags.to)
+  const folder = usableFolder(command, 'to', flags.to)
   await ensurePrivateDirectory(folder)
   const done = await backUpInto(folder, place.dataDir, options)
   const what = done.full ? `everything, ${done.entries} entries` : `${done.entries} changes`
@@ -158,8 +166,14 @@ async function backUpIncrementally(flags: BackupCommandFlags, command: Command):
 async function restoreFrom({ from, to }: RestoreFlags, command: Command): Promise<Place> {
   const path = resolve(from)
   const { stat } = await import('node:fs/promises')
-  if ((await stat(path)).isDirectory()) return { folder: path, point: to }
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+    throw error
+  })
+  if (found === undefined) return command.error(`--from: there is no file or folder ${from}`)
+  if (found.isDirectory()) return { folder: path, point: to }
   if (to !== undefined) command.error('--to is of a folder of backup --incremental')
+  readableFile(command, 'from', from)
   return { file: path }
 }
 

@@ -1,9 +1,9 @@
 /** Which store a command works on: its flags, and the place that they name. */
-import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { PlaceOptions, StorePlace } from '../backup/backup.ts'
 import type { EncryptionChoice } from '../encryption/encryption.ts'
 import { outputOption } from './output.ts'
+import { usableFolder } from './path-flags.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
 export interface StoreFlags extends EtcdFlags {
@@ -39,5 +39,5 @@ export function storeOf(flags: StoreFlags, command: Command): StorePlace {
   const choice = storageChoice(flags.storage, flags, command)
   if (choice.engine === 'etcd') return { etcd: choice }
   if (choice.engine === 'memory') command.error('a store in memory ends with its server: there is nothing to read')
-  return { dataDir: resolve(flags.dataDir) }
+  return { dataDir: usableFolder(command, 'data-dir', flags.dataDir) }
 }

@@ -212,7 +212,7 @@ function parseGeneration(value: string): number {
 
 async function readTemplates(file: string): Promise<KubeObject[]> {
   const { isTemplate } = await import('../apis/templates/plan.ts')
-  return (await readDocuments(file)).map((object) => {
+  return (await readDocuments(file, '--filename')).map((object) => {
     if (!isTemplate(object)) {
       throw new Error(
         `${file}: only NamespaceTemplates can be planned, this is a ${object.kind} of ${object.apiVersion}`,

@@ -1,9 +1,11 @@
 /** `borough token create`: a token of a service account, from the server that runs on the data directory. */
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { KubeObject } from '../kube/types.ts'
 import { durationOption, hourMs, validityBounds } from './duration.ts'
 import { outputOption, printAnswer } from './output.ts'
+import { usableFolder } from './path-flags.ts'
+import { parseServer } from './server-url.ts'
 import { nameDataDir } from './store-place.ts'
 
 interface TokenFlags {
@@ -28,7 +30,7 @@ export function addTokenCommand(program: Command): void {
       durationOption('--duration <duration>', 'how long it is good: 10m or more; 24h, 30d', hourMs, validityBounds),
     )
     .option('--audience <names...>', 'whom it is for; default: this server', [])
-    .option('--server <url>', 'where the server is; default: where the one on the data directory listens')
+    .option('--server <url>', 'where the server is; default: where the one on the data directory listens', parseServer)
     .option('--data-dir <dir>', "the server's data directory", '.borough')
     .addOption(outputOption('the token: alone, or as the TokenRequest with its end'))
     .addHelpText(
@@ -48,7 +50,7 @@ Examples:
       const { httpsTransport } = await import('../client/https-transport.ts')
       const { RestClient } = await import('../client/rest-client.ts')
       const { mastersGroup } = await import('../kube/user.ts')
-      const dataDir = resolve(flags.dataDir)
+      const dataDir = usableFolder(command, 'data-dir', flags.dataDir)
       const server = flags.server ?? (await findEndpoint(dataDir))?.url
       if (server === undefined) {
         throw new Error(

@@ -1,5 +1,4 @@
 /** `borough up`: serves until it is told to stop. */
-import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   type Config,
@@ -11,7 +10,6 @@ import {
   parsePortRange,
   parseServiceRanges,
 } from '../app/config.ts'
-import { isDns1123Label } from '../kube/names.ts'
 import { addBackupOptions, type BackupFlags, backupOf } from './backup-flags.ts'
 import { durationOption, minuteMs, parseDuration, timerOrNone } from './duration.ts'
 import { addElectionOptions, type ElectionFlags, leaseTimingOf } from './election-flags.ts'
@@ -27,7 +25,10 @@ import {
 import { refuseIdleFlags } from './idle-flags.ts'
 import { parseListenAddress } from './listen-address.ts'
 import { addLoadOptions, type LoadFlags, loadOf } from './load-flags.ts'
+import { parseNamespace } from './namespace-name.ts'
+import { parseCount, parseCountUpTo, parsePositive } from './number.ts'
 import { readyLineOption } from './output.ts'
+import { readableFile, usableFolder, writableFile } from './path-flags.ts'
 import { logLevelOption } from './process-log.ts'
 import { addServingName } from './serving-name.ts'
 import { addSettings } from './settings.ts'
@@ -154,7 +155,7 @@ function addServingOptions(command: Command): void {
     )
     .option('--tls-cert-file <pem>', 'serve with this certificate and its intermediates; read again when it changes')
     .option('--tls-private-key-file <pem>', 'its key')
-    .option('--workers <n>', 'processes that serve the port, on the cores of one machine', parseCount, 1)
+    .option('--workers <n>', 'processes that serve the port, on the cores of one machine', parseWorkers, 1)
     .option('--kubeconfig <file>', "also write the administrator's kubeconfig here")
     .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')
     .option('--no-anonymous-auth', 'refuse requests without credentials')
@@ -175,7 +176,7 @@ function addNamespaceOptions(command: Command): void {
   command
     .addOption(
       new Option('--controllers <list>', 'which controllers run: *,-name')
-        .argParser((text) => parseControllers(text, controllerNames))
+        .argParser((text) => parsed(text, (list) => parseControllers(list, controllerNames)))
         .default(() => true, '*'),
     )
     .option(
@@ -240,13 +241,17 @@ function addManifestOptions(command: Command): void {
   command
     .option('--manifest-path <dir>', 'show the pods that the files of this folder describe as mirror pods')
     .option('--manifest-url <url>', 'show the pods that are described here as mirror pods', parseUrl)
-    .option('--cluster-id <name>', 'whose mirror pods they are: names them, their node and their namespace', parseLabel)
+    .option(
+      '--cluster-id <name>',
+      'whose mirror pods they are: names them, their node and their namespace',
+      parseNamespace,
+    )
 }
 
 function configOf(flags: UpFlags, command: Command): Config {
   return {
     ...defaultConfig,
-    dataDir: resolve(flags.dataDir),
+    dataDir: usableFolder(command, 'data-dir', flags.dataDir),
     storage: storageChoice(flags.storage, flags, command),
     ...(flags.acceptLoss ? { acceptLoss: true } : {}),
     ...(flags.maxStoreSize === undefined ? {} : { maxStoreBytes: flags.maxStoreSize }),
@@ -255,13 +260,15 @@ function configOf(flags: UpFlags, command: Command): Config {
     extraNames: flags.tlsSan,
     ...tlsFilesOf(flags, command),
     history: { ageMs: flags.historyAge, bytes: flags.historyMib * 1024 * 1024 },
-    ...(flags.kubeconfig === undefined ? {} : { kubeconfigPath: resolve(flags.kubeconfig) }),
-    ...(flags.tokenFile === undefined ? {} : { tokenFile: resolve(flags.tokenFile) }),
+    ...(flags.kubeconfig === undefined
+      ? {}
+      : { kubeconfigPath: writableFile(command, 'kubeconfig', flags.kubeconfig) }),
+    ...(flags.tokenFile === undefined ? {} : { tokenFile: readableFile(command, 'token-file', flags.tokenFile) }),
     anonymous: flags.anonymousAuth,
     ...loadOf(flags),
     ...identityOf(flags, command),
     ...authorizationOf(flags, command),
-    ...(flags.auditLog === undefined ? {} : { audit: auditOf(flags, flags.auditLog) }),
+    ...(flags.auditLog === undefined ? {} : { audit: auditOf(flags, flags.auditLog, command) }),
     controllers: flags.controllers,
     leaseTiming: leaseTimingOf(flags, command),
     ...encryptionOf(flags, command),
@@ -273,11 +280,13 @@ function configOf(flags: UpFlags, command: Command): Config {
     serviceAddresses: flags.serviceAddress,
     serviceRanges: flags.serviceClusterIpRange,
     serviceNodePorts: flags.serviceNodePortRange,
-    ...manifestsOf(flags),
+    ...manifestsOf(flags, command),
     extraAdmission: flags.enableAdmissionPlugins,
     ...(flags.admissionControlConfigFile === undefined
       ? {}
-      : { admissionConfigFile: resolve(flags.admissionControlConfigFile) }),
+      : {
+          admissionConfigFile: readableFile(command, 'admission-control-config-file', flags.admissionControlConfigFile),
+        }),
   }
 }
 
@@ -286,24 +295,31 @@ function tlsFilesOf({ tlsCertFile, tlsPrivateKeyFile }: UpFlags, command: Comman
   if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
     return command.error('--tls-cert-file and --tls-private-key-file need each other')
   }
-  return { tlsFiles: { certFile: resolve(tlsCertFile), keyFile: resolve(tlsPrivateKeyFile) } }
+  return {
+    tlsFiles: {
+      certFile: readableFile(command, 'tls-cert-file', tlsCertFile),
+      keyFile: readableFile(command, 'tls-private-key-file', tlsPrivateKeyFile),
+    },
+  }
 }
 
-function manifestsOf({ manifestPath, manifestUrl, clusterId }: UpFlags): Pick<Config, 'manifests'> {
+function manifestsOf({ manifestPath, manifestUrl, clusterId }: UpFlags, command: Command): Pick<Config, 'manifests'> {
   if (clusterId === undefined) return {}
   return {
     manifests: {
       clusterId,
-      ...(manifestPath === undefined ? {} : { path: resolve(manifestPath) }),
+      ...(manifestPath === undefined ? {} : { path: usableFolder(command, 'manifest-path', manifestPath) }),
       ...(manifestUrl === undefined ? {} : { url: manifestUrl }),
     },
   }
 }
 
-function auditOf(flags: UpFlags, log: string): NonNullable<Config['audit']> {
+function auditOf(flags: UpFlags, log: string, command: Command): NonNullable<Config['audit']> {
   return {
-    path: resolve(log),
-    ...(flags.auditPolicy === undefined ? {} : { policyPath: resolve(flags.auditPolicy) }),
+    path: writableFile(command, 'audit-log', log),
+    ...(flags.auditPolicy === undefined
+      ? {}
+      : { policyPath: readableFile(command, 'audit-policy', flags.auditPolicy) }),
     maxBytes: flags.auditLogMaxMib * 1024 * 1024,
     keep: flags.auditLogKeep,
   }
@@ -344,16 +360,13 @@ function parseUrl(text: string): string {
   return text
 }
 
-function parseLabel(text: string): string {
-  const [problem] = isDns1123Label(text)
-  if (problem !== undefined) throw new InvalidArgumentError(`It names a namespace: ${problem}`)
-  return text
-}
-
 function parseLevel(text: string): number {
   if (text === '0' || text === '1') return Number(text)
   throw new InvalidArgumentError('It must be 0 (values without a checksum) or 1 (with one).')
 }
+
+/** Each is a process with a heap of its own. */
+const parseWorkers = (text: string): number => parseCountUpTo(text, 256)
 
 /** `512Mi`, `8Gi`, `1Ti` in bytes. */
 function parseStoreSize(text: string): number {
@@ -365,16 +378,4 @@ function parseStoreSize(text: string): number {
     )
   }
   return bytes
-}
-
-function parseCount(text: string): number {
-  const value = Number(text)
-  if (!(Number.isSafeInteger(value) && value > 0)) throw new InvalidArgumentError('It must be a whole number above 0.')
-  return value
-}
-
-function parsePositive(text: string): number {
-  const value = Number(text)
-  if (!(value > 0)) throw new InvalidArgumentError('It must be a number above 0.')
-  return value
 }

@@ -1,5 +1,6 @@
 /** `borough why-denied`: why a user may not do something, and what would allow it. */
 import type { Command } from 'commander'
+import { parseNamespace } from './namespace-name.ts'
 import { outputOption, printAnswer } from './output.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 
@@ -21,7 +22,7 @@ export function addWhyDeniedCommand(program: Command): void {
     .argument('<what>', 'a resource (pods, deployments.apps, pods/log) or a path (/metrics)')
     .argument('[name]', 'of one object')
   withRemoteFlags(command)
-    .option('-n, --namespace <name>', 'default: that of the context, else default')
+    .option('-n, --namespace <name>', 'default: that of the context, else default', parseNamespace)
     .option('-A, --all-namespaces', 'in all namespaces', false)
     .option('--user <name>', 'about whom; default: yourself')
     .option('--group <name>', 'a group of that user; repeatable', (name: string, all: string[]) => [...all, name], [])

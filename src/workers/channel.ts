@@ -9,6 +9,8 @@ type OnWay = { readonly way: Way; readonly message: unknown }
 export type FromWorker =
   | OnWay
   | { readonly ready: { readonly url: string; readonly adminUrl?: string; readonly adminKubeconfig: string } }
+  /** Another one for the administrator. */
+  | { readonly adminKubeconfig: string }
   /** `code` of a system error, for who words it. */
   | { readonly failed: { readonly message: string; readonly code: string | undefined } }
 export type ToWorker = OnWay | { readonly stop: true }

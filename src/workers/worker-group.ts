@@ -25,12 +25,19 @@ export class WorkerGroup implements AsyncDisposable {
   readonly #config: Config
   readonly #held: HeldStore | undefined
   readonly #audit: AuditLog | undefined
+  readonly #onAdminKubeconfig: (kubeconfig: string) => void
   readonly #metrics: GroupMetrics
   readonly #workers = new Set<Worker>()
   readonly #stop = new AbortController()
 
   /** `held`: by this process; undefined = each worker speaks to the store itself. */
-  constructor(config: Config, held: HeldStore | undefined, audit: AuditLog | undefined) {
+  constructor(
+    config: Config,
+    held: HeldStore | undefined,
+    audit: AuditLog | undefined,
+    onAdminKubeconfig: (kubeconfig: string) => void,
+  ) {
+    this.#onAdminKubeconfig = onAdminKubeconfig
     this.#config = config
     this.#held = held
     this.#audit = audit
@@ -56,7 +63,8 @@ export class WorkerGroup implements AsyncDisposable {
         if ('ready' in message) {
           served = true
           resolve(message.ready)
-        } else if ('failed' in message)
+        } else if ('adminKubeconfig' in message) this.#onAdminKubeconfig(message.adminKubeconfig)
+        else if ('failed' in message)
           reject(Object.assign(new Error(message.failed.message), { code: message.failed.code }))
       })
       // A message to a worker that is ending: its exit is what matters.

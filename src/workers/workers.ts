@@ -33,7 +33,11 @@ export interface Served extends AsyncDisposable {
 export const isWorker = (): boolean => cluster.isWorker
 
 /** Resolves when all of them serve. @throws Error of the first that could not start */
-export async function serveWithWorkers(config: Config, count: number): Promise<Served> {
+export async function serveWithWorkers(
+  config: Config,
+  count: number,
+  onAdminKubeconfig: (kubeconfig: string) => void,
+): Promise<Served> {
   await using opening = new AsyncDisposableStack()
   const storage = opening.use(await openServerStorage(config))
   // Before the workers look: they all find the same.
@@ -52,7 +56,7 @@ export async function serveWithWorkers(config: Config, count: number): Promise<S
     storage: shared,
     reporter: opening.use(new StoreReporter(shared, config, () => true).start()),
   }
-  const group = opening.use(new WorkerGroup(config, held, audit))
+  const group = opening.use(new WorkerGroup(config, held, audit, onAdminKubeconfig))
   // Made here, so that they all find the same.
   if (config.dataDir !== undefined) await replicaId(config.dataDir, config.ids)
   const [first] = await Promise.all(Array.from({ length: count }, (_, i) => group.start(i + 1)))
@@ -73,7 +77,8 @@ export async function serveAsWorker(config: Config): Promise<void> {
     config.storage.engine === 'etcd' ? config.storage : ({ engine: 'relay', port: primaryPort('relay') } as const)
   try {
     const group = { audit: primaryPort('audit'), metrics: primaryPort('metrics') }
-    await using server = await serve({ ...config, storage, group, workerSlot: Number(process.env[slotVariable]) })
+    const own = { ...config, storage, group, workerSlot: Number(process.env[slotVariable]) }
+    await using server = await serve(own, undefined, (kubeconfig) => say({ adminKubeconfig: kubeconfig }))
     const { url, adminUrl, adminKubeconfig } = server
     say({ ready: { url, ...(adminUrl === undefined ? {} : { adminUrl }), adminKubeconfig } })
     await enough

@@ -10,6 +10,7 @@ import { type Config, defaultConfig } from '../../src/app/config.ts'
 import { type Server, serve } from '../../src/app/serve.ts'
 import { FakeClock } from '../../src/base/fake-clock.ts'
 import { generateKeyPair, issueCertificate, type KeyPair, privateKeyPem } from '../../src/base/x509-certificate.ts'
+import { openRemote } from '../../src/client/remote.ts'
 import type { TlsMaterial } from '../../src/http/node/listen.ts'
 import { followServingTls, readServingTls } from '../../src/http/node/serving-tls.ts'
 import { openKeys } from '../../src/pki/pki.ts'
@@ -98,6 +99,13 @@ const statusFor = ({ port }: Server, identity: { readonly cert: string; readonly
       .end()
   })
 
+async function namespacesBy(kubeconfig: string): Promise<readonly (string | undefined)[]> {
+  await write('kubeconfig', kubeconfig)
+  const { client } = openRemote({ kubeconfigPath: path('kubeconfig'), userAgent: 'test' })
+  const { items } = await client.list({ group: '', version: 'v1', resource: 'namespaces' })
+  return items.map(({ metadata }) => metadata.name)
+}
+
 const tlsFiles = (): NonNullable<Config['tlsFiles']> => ({ certFile: path('tls.crt'), keyFile: path('tls.key') })
 
 /** Files are read on other threads, which no clock of ours moves. */
@@ -133,6 +141,23 @@ describe('--tls-cert-file and --tls-private-key-file', () => {
     await write('tls.crt', second.cert)
     await passes(async () => (await shown(running)).subject.CN === 'second')
     expect(logged).toHaveLength(1)
+  })
+
+  test("are followed by the administrator's kubeconfig, to a certificate of another authority too", async () => {
+    const [first, second] = ['first', 'second'].map((name) => issued(authority(name), name, 'server'))
+    if (!first || !second) throw new Error('both were issued')
+    await write('tls.crt', first.cert)
+    await write('tls.key', first.key)
+    const told: string[] = []
+    const config = { ...defaultConfig, clock, listen: { host: '127.0.0.1', port: 0 }, tlsFiles: tlsFiles() }
+    server = await serve(config, undefined, (kubeconfig) => void told.push(kubeconfig))
+    const running = server
+    await write('tls.key', second.key)
+    await write('tls.crt', second.cert)
+    await passes(async () => (await shown(running)).subject.CN === 'second')
+    expect(told).toHaveLength(1)
+    await expect(namespacesBy(running.adminKubeconfig)).rejects.toThrow(/certificate/)
+    expect(await namespacesBy(told[0] ?? '')).toContain('default')
   })
 
   test.each([

@@ -1,6 +1,6 @@
 /**
- * The chart in deploy/helm, by Helm itself: the one on the PATH, or the one that `BOROUGH_HELM` names. Installed,
- * upgraded, rolled back and uninstalled on Borough and on a real kube-apiserver.
+ * The chart in deploy/helm, by Helm itself, 3 and 4: the one on the PATH, or those that `BOROUGH_HELM` names (paths,
+ * separated by colons). Installed, upgraded, rolled back and uninstalled on Borough and on a real kube-apiserver.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,11 +19,15 @@ import { startControlPlane } from '../../src/testing/index.ts'
 import { KubeApiserver, kubeApiserverMissing, kubeApiserverVersion } from '../support/kube-apiserver.ts'
 
 const chart = fileURLToPath(new URL('../../deploy/helm', import.meta.url))
-const helm = process.env['BOROUGH_HELM'] ?? 'helm'
-const helmVersion = /^v3\.\d+\.\d+/.exec(
-  spawnSync(helm, ['version', '--short'], { encoding: 'utf8' }).stdout ?? '',
-)?.[0]
 const helmMissing = 'there is no helm on the PATH, and BOROUGH_HELM names none'
+const helms = (process.env['BOROUGH_HELM'] ?? 'helm').split(':').flatMap((path) => {
+  const { stdout } = spawnSync(path, ['version', '--short'], { encoding: 'utf8' })
+  const version = /^v[34]\.\d+\.\d+/.exec(stdout ?? '')?.[0]
+  if (version === undefined && path !== 'helm') throw new Error(`BOROUGH_HELM names ${path}, which is no Helm 3 or 4`)
+  return version === undefined ? [] : [{ path, version }]
+})
+/** The one that is tried. */
+let helm = ''
 
 const folder = mkdtempSync(join(tmpdir(), 'borough-helm-'))
 const kubeconfig = join(folder, 'kubeconfig')
@@ -73,7 +77,13 @@ const forms: readonly { readonly name: string; readonly values: readonly string[
 const set = (values: readonly string[]): string[] => values.flatMap((value) => ['--set', value])
 const place = ['--namespace', 'borough-system']
 
-describe.skipIf(helmVersion === undefined)(`helm ${helmVersion ?? `(skipped: ${helmMissing})`}`, () => {
+test.skipIf(helms.length > 0)(helmMissing, ({ skip }) => skip(helmMissing))
+
+describe.each(helms)('helm $version', ({ path }) => {
+  beforeAll(() => {
+    helm = path
+  })
+
   test('lints the chart strictly, in each form', async () => {
     for (const { values } of forms)
       expect(await succeed(['lint', '--strict', chart, ...set(values)])).toContain('0 chart(s) failed')
@@ -87,8 +97,11 @@ describe.skipIf(helmVersion === undefined)(`helm ${helmVersion ?? `(skipped: ${h
   test('refuses a value that the chart does not know, and one of another type', async () => {
     const { status, stderr } = await run(['template', 'one', chart, ...set(['nonsense=1', 'population.replicas=x'])])
     expect(status).toBe(1)
-    expect(stderr).toContain('Additional property nonsense is not allowed')
-    expect(stderr).toContain('population.replicas: Invalid type. Expected: integer, given: string')
+    // Helm 3 before 3.18, and later ones.
+    expect(stderr).toMatch(/Additional property nonsense is not allowed|additional properties 'nonsense' not allowed/)
+    expect(stderr).toMatch(
+      /population.replicas: Invalid type. Expected: integer, given: string|'\/population\/replicas': got string, want integer/,
+    )
   })
 
   test('packages it under the version of Borough', async () => {

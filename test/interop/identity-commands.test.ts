@@ -97,7 +97,7 @@ test('an audit policy without a log, and one that is wrong, end the start', asyn
   const missing = await up('--audit-log', join(folder, 'other.log'), '--audit-policy', join(folder, 'p.yaml'))
   expect(missing).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^borough: can't read the audit policy/) as string,
+    stderr: expect.stringMatching(/^borough: --audit-policy: there is no file /) as string,
   })
 }, 120_000)
 

@@ -235,12 +235,12 @@ test('what is in deploy/ is what the code makes', async () => {
 })
 
 test.each([
-  { given: ['--kubeconfig', '/nowhere'], says: "borough: /nowhere can't be read: " },
+  { given: ['--kubeconfig', '/nowhere'], says: 'borough: --kubeconfig: there is no file /nowhere' },
   { given: ['--filename', 'templates/'], says: 'borough: --filename needs --print-manifests' },
   { given: ['--webhook-url', 'http://host'], says: 'It must be https://host[:port][/path].' },
   {
     given: ['--print-manifests', '--filename', '/nowhere'],
-    says: "borough: /nowhere can't be read: there is no such file or folder",
+    says: 'borough: --filename: there is no file /nowhere',
   },
 ])('borough populate $given ends with one line', async ({ given, says }) => {
   const ran = await borough(['populate', ...given])

@@ -64,7 +64,7 @@ test.each([
   {
     name: 'a kubeconfig that is not there',
     args: ['--kubeconfig', '/nowhere/config'],
-    says: /nowhere\/config can't be read/,
+    says: /--kubeconfig: there is no file \/nowhere\/config/,
   },
   { name: 'a context that is not in it', args: ['--context', 'nope'], says: /has no context "nope"/ },
 ])('$name is one line and exit code 1', async ({ args, says }) => {

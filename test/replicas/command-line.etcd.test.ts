@@ -120,7 +120,7 @@ describe.skipIf(etcdVersion === undefined)(
       {
         name: 'a file that is not there',
         given: ['--etcd-cafile=/nowhere.pem'],
-        want: /can't read \/nowhere.pem \(ENOENT\)/,
+        want: /--etcd-cafile: there is no file \/nowhere.pem/,
       },
     ])('$name is one line and exit code 1', async ({ given, want }) => {
       const dir = join(folder, 'unused')
