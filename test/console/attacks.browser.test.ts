@@ -81,7 +81,7 @@ describe.skipIf(noBrowser !== undefined)(
       await context.close()
     })
 
-    test('opens no stream or socket, sends no form or beacon, embeds nothing, and keeps no hold on a window', async () => {
+    test('opens no stream or socket, sends no form or beacon, embeds nothing, and keeps no window', async () => {
       await using other = await startOther()
       const served = await world.consoleFor('root', ['system:masters'])
       const { context, page } = await visit(browser, served.address)

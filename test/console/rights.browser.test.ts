@@ -1,4 +1,4 @@
-/** Users who may see little or nothing: the server's words, and what to do next, on a server that lists nothing to them. */
+/** Users who may see little or nothing: the server's words, and what to do next, whether own namespaces are listed. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {

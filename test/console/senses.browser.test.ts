@@ -1,4 +1,4 @@
-/** For eyes, ears and hands of every kind: zoom, the system's own colours, no motion, landmarks, exact times by keys. */
+/** For eyes, ears and hands of every kind: zoom, forced colours, no motion, landmarks, exact times by keys. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {

@@ -1,6 +1,6 @@
 /**
- * No text of the page turns the direction of what stands beside it, or hides: tenants choose what names of roles, owners
- * and events' messages hold. What does not show as it is becomes its escape (`\u202e`), wherever it is rendered.
+ * No text of the page turns the direction of what stands beside it, or hides: tenants choose what names of roles,
+ * owners and events' messages hold. What does not show as it is becomes its escape (`\u202e`), wherever it is rendered.
  */
 import { Fragment, options, type VNode } from 'preact'
 import { visibleText } from '../../base/shell-text.ts'

@@ -24,7 +24,7 @@ export function NotShown({ name, why }: { readonly name: string; readonly why: U
             Who may bind roles in it can let you in, for instance to look:
           </p>
           <CopyCommand
-            command={`kubectl create rolebinding ${shellWord(`${name}-view`)} --clusterrole=view --user=${shellWord(user)} -n ${name}`}
+            command={`kubectl create rolebinding ${name}-view --clusterrole=view --user=${shellWord(user)} -n ${name}`}
           />
           <p>
             <Link href="/new/namespace">Create a namespace</Link>, or go back to{' '}

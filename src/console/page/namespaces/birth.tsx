@@ -10,7 +10,6 @@ import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Moment } from '../widgets/moment.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { Words } from '../widgets/words.tsx'
-import { creationOf } from './creations.ts'
 import { followNamespace, Unseen } from './follow-namespace.ts'
 import { rowOf } from './namespace-row.ts'
 import { pathOfNamespace } from './namespaces-view.tsx'
@@ -19,15 +18,15 @@ import { PhaseBadge } from './phase-badge.tsx'
 /** Its creator waits for it. */
 const readAgainMs = 1000
 
-/** Its creator is answered by this tab's own create; another tab, or a person who was sent the address, by what is seen. */
+/** Its creator is answered by this tab's own create; another tab, or a person who was sent the address, by a watch. */
 export function Birth({ name }: { readonly name: string }) {
   const cluster = useCluster()
   const router = useRouter()
-  const isAnswered = useSignal(creationOf(cluster, name) === undefined)
+  const isAnswered = useSignal(cluster.creations.of(name) === undefined)
   const found = useSignal<Namespace | Unseen | undefined>(undefined)
   useEffect(() => {
     let isLeft = false
-    creationOf(cluster, name)?.then(
+    cluster.creations.of(name)?.then(
       (object) => {
         isAnswered.value = true
         if (found.peek() === undefined || found.peek() instanceof Unseen) found.value = object

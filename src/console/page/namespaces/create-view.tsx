@@ -7,7 +7,7 @@ import { isDisabled } from '../../../apis/templates/match.ts'
 import { type NamespaceTemplate, ownerKey, templateResource } from '../../../apis/templates/types.ts'
 import { isForbidden } from '../../../kube/status-error.ts'
 import type { Cluster } from '../cluster.ts'
-import { focusMain, useRouter } from '../router.tsx'
+import { focusMain, type Router, useRouter } from '../router.tsx'
 import { useAnswer } from '../use-answer.ts'
 import { useCluster, useFeed } from '../use-cluster.ts'
 import { namespaceInPath } from '../view-paths.ts'
@@ -15,9 +15,9 @@ import { CopyCommand } from '../widgets/copy-command.tsx'
 import { type AskedField, askedBy, askedByServer, faultsIn, selecting } from './asked-fields.ts'
 import { CreateForm } from './create-form.tsx'
 import { CreatePreview, type Preview } from './create-preview.tsx'
-import { beginCreation, takeRefused } from './creations.ts'
 import { createCommand, type Draft, emptyDraft, keyAt, namespaceOf, pairsIn } from './draft.ts'
 import { previewOf } from './draft-preview.ts'
+import { keepName } from './known-names.ts'
 import { pathOfBirth } from './namespaces-view.tsx'
 
 /** After the last key. */
@@ -37,7 +37,7 @@ export function CreateView() {
   const cluster = useCluster()
   const router = useRouter()
   /** The create that was sent from here, and came to nothing. */
-  const refused = useMemo(() => takeRefused(cluster), [cluster])
+  const refused = useMemo(() => cluster.creations.takeRefused(), [cluster])
   const draft = useSignal<Draft>(refused?.draft ?? emptyDraft)
   const asked = useSignal<Asked>(refused === undefined ? { kind: 'none' } : { kind: 'refused', error: refused.error })
   /** What was answered last stays until the next answer. */
@@ -89,20 +89,11 @@ export function CreateView() {
           onChange={(part) => {
             draft.value = { ...draft.value, ...part }
           }}
-          onSubmit={() => {
-            const created = beginCreation(cluster, draft.value)
-            const birth = pathOfBirth(name)
-            if (namespaceInPath(birth) !== undefined) {
-              router.become(birth)
-              focusMain(document)
-              return
-            }
-            // No address has a name that no namespace can have: the server's words are all that comes of it.
-            created.catch((error: unknown) => {
-              takeRefused(cluster)
+          onSubmit={() =>
+            send(cluster, router, draft.value, (error) => {
               asked.value = { kind: 'refused', error }
             })
-          }}
+          }
         />
         <CreatePreview preview={previewFor(asked.value, templates.objects)} isAsking={isAsking.value} />
       </div>
@@ -111,6 +102,24 @@ export function CreateView() {
       </footer>
     </>
   )
+}
+
+/** @param stay is given the refusal of a name that no namespace can have: no address has it */
+function send(cluster: Cluster, router: Router, draft: Draft, stay: (error: unknown) => void): void {
+  const birth = pathOfBirth(draft.name)
+  const hasPage = namespaceInPath(birth) !== undefined
+  cluster.creations.begin(draft).then(
+    () => keepName(cluster, draft.name),
+    (error: unknown) => {
+      // Else its birth leads back to the form.
+      if (hasPage) return
+      cluster.creations.takeRefused()
+      stay(error)
+    },
+  )
+  if (!hasPage) return
+  router.become(birth)
+  focusMain(document)
 }
 
 const isChoosable = (template: NamespaceTemplate): boolean =>

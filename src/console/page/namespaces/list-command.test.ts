@@ -33,7 +33,8 @@ test('what is chosen, and what a list would leave out, is named, unless it is to
 
 test('of a namespace that is not shown itself only what is in it is asked for', () => {
   expect(commandOf('', 'a', false)).toBe(
-    'kubectl describe resourcequotas,limitranges -n a; kubectl get events -n a --sort-by=.lastTimestamp -o wide | tail -n 6',
+    'kubectl describe resourcequotas,limitranges -n a; ' +
+      'kubectl get events -n a --sort-by=.lastTimestamp -o wide | tail -n 6',
   )
   expect(commandOf('delete', 'a', false)).toMatch(/^kubectl get "\$\(kubectl api-resources/)
 })
