@@ -71,7 +71,7 @@ interface Room {
 
 async function answer(room: Room, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { gate, live, remote, userAgent } = room
-  gate.checkHost(request.headers)
+  gate.checkHost(request)
   const url = urlOf(request, gate.origin)
   const { pathname: path } = url
   const isOwn = path === '/session' || path === '/live' || path.startsWith('/live/')

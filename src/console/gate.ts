@@ -11,7 +11,7 @@
  *   added by a form, a frame or another origin.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { StatusError } from '../kube/status-error.ts'
 
 /** The header that only the page sets. */
@@ -50,7 +50,9 @@ export class Gate {
   }
 
   /** @throws StatusError the request was sent to another name */
-  checkHost({ host = 'no host' }: IncomingHttpHeaders): void {
+  checkHost({ headersDistinct }: Pick<IncomingMessage, 'headersDistinct'>): void {
+    // Of two the parser keeps one, and another program may go by the other.
+    const host = headersDistinct['host']?.join(', ') ?? 'no host'
     if (host === this.#host) return
     throw new StatusError(`this console is ${this.origin}, it does not answer as ${host}`, { code: 421 })
   }

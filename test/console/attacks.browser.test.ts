@@ -80,5 +80,60 @@ describe.skipIf(noBrowser !== undefined)(
       expect(answer.status).toBe(401)
       await context.close()
     })
+
+    test('opens no stream or socket, sends no form or beacon, embeds nothing, and keeps no window', async () => {
+      await using other = await startOther()
+      const served = await world.consoleFor('root', ['system:masters'])
+      const { context, page } = await visit(browser, served.address)
+      await page.getByRole('link', { name: 'kube-system' }).waitFor()
+      const evil = await context.newPage()
+      await evil.goto(other.origin)
+      const asked: { readonly path: string; readonly status: number }[] = []
+      evil.on('response', (response) => {
+        const url = new URL(response.url())
+        if (url.origin === served.origin) asked.push({ path: url.pathname, status: response.status() })
+      })
+      const api = `${served.origin}/api/v1/namespaces`
+      const outcome = (text: string): Promise<string> => evil.evaluate<string>(`new Promise((resolve) => { ${text} })`)
+      const ends = `x.onopen = x.onload = x.onmessage = () => resolve('open'); x.onerror = () => resolve('refused')`
+      expect(await outcome(`const x = new WebSocket('${served.origin.replace('http', 'ws')}/live'); ${ends}`)).toBe(
+        'refused',
+      )
+      const stream = `new EventSource('${api}?watch=true', { withCredentials: true })`
+      expect(await outcome(`const x = ${stream}; ${ends}; x.onerror = () => { x.close(); resolve('refused') }`)).toBe(
+        'refused',
+      )
+      for (const [element, attribute] of Object.entries({ script: 'src', img: 'src', link: 'href', object: 'data' })) {
+        const rest = element === 'link' ? `x.rel = 'stylesheet';` : ''
+        const embed = `const x = document.createElement('${element}'); ${ends}; ${rest} x.${attribute} = '${api}'`
+        expect({ element, is: await outcome(`${embed}; document.body.append(x)`) }).toEqual({ element, is: 'refused' })
+      }
+      await evil.evaluate(`navigator.sendBeacon('${api}', '{"metadata":{"name":"forged"}}')`)
+      // Of those whose answers a browser tells of.
+      expect(asked.filter(({ status }) => status < 400)).toEqual([])
+
+      const opened = evil.waitForEvent('popup')
+      await evil.evaluate(`window.held = window.open('${served.origin}/namespaces')`)
+      const popup = await opened
+      await popup.getByRole('main').waitFor()
+      expect(await popup.evaluate('window.opener')).toBe(null)
+      await expect.poll(() => evil.evaluate('window.held.closed')).toBe(true)
+
+      await evil.evaluate(`{
+        const form = document.createElement('form')
+        form.method = 'post'
+        form.enctype = 'text/plain'
+        form.action = '${api}'
+        const field = document.createElement('input')
+        field.name = '{"metadata":{"name":"forged","labels":{"x":"'
+        field.value = '"}}}'
+        form.append(field)
+        document.body.append(form)
+        form.submit()
+      }`)
+      await evil.getByText('this console answers requests of its own page only').waitFor()
+      await expect(world.plane.client.get(namespaces, { name: 'forged' })).rejects.toThrow('not found')
+      await context.close()
+    })
   },
 )

@@ -266,7 +266,7 @@ describe.skipIf(noBrowser !== undefined)(
         await viewer.page.goto(`${origin}/namespaces/${name}`)
         await held.waitFor()
         // The foot of the view can be run as it stands.
-        await viewer.page.getByText(`borough why ${name}`, { exact: true }).waitFor()
+        await viewer.page.getByText(`borough why ${name}; kubectl get namespace ${name}; `).waitFor()
         if (role === 'view') expect(await button.count()).toBe(0)
       }
       await button.click()

@@ -51,9 +51,12 @@ export async function mayWorkIn(cluster: Cluster, namespace: string, signal: Abo
 export const useMay = (action: ReviewedAction): boolean => useMayAll([action])
 
 /** False until the server has said yes to each. */
-export function useMayAll(actions: readonly ReviewedAction[]): boolean {
+export const useMayAll = (actions: readonly ReviewedAction[]): boolean => useVerdict(actions) ?? false
+
+/** Undefined until the server has said it. */
+export function useVerdict(actions: readonly ReviewedAction[]): boolean | undefined {
   const cluster = useCluster()
-  const { value = false } = useAnswer(
+  const { value } = useAnswer(
     async (signal) => {
       const answers = await Promise.all(actions.map((action) => mayI(cluster, action, signal)))
       return answers.every((isAllowed) => isAllowed)

@@ -6,6 +6,7 @@ import type { Cluster } from './cluster.ts'
 import { loadCreateView, loadTemplateView } from './later-views.ts'
 import { Locked } from './locked.tsx'
 import { isTabPath, NamespaceView } from './namespace/namespace-view.tsx'
+import { Birth } from './namespaces/birth.tsx'
 import { NamespacesView } from './namespaces/namespaces-view.tsx'
 import { Link, type Router, RouterContext } from './router.tsx'
 import { EditView } from './templates/edit-view.tsx'
@@ -49,6 +50,9 @@ function viewAt(path: string): { readonly view: ComponentChildren; readonly titl
   if (path === '/new/namespace')
     return { view: <Later load={loadCreateView} given={{}} />, title: 'Create a namespace' }
   const namespace = namespaceInPath(path)
+  if (namespace?.tab === 'birth') {
+    return { view: <Birth key={namespace.name} name={namespace.name} />, title: `${namespace.name} comes to be` }
+  }
   if (namespace !== undefined && isTabPath(namespace.tab)) {
     const { name, tab } = namespace
     return { view: <NamespaceView key={name} name={name} tab={tab} />, title: name }

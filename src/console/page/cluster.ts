@@ -7,6 +7,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { type Feed, type FeedOptions, startFeed } from './feed.ts'
 import { LiveClient } from './live-client.ts'
+import { Creations } from './namespaces/creations.ts'
 import { type PageTransport, pageTransport } from './page-transport.ts'
 import type { ClusterPlace, Session } from './session.ts'
 
@@ -32,6 +33,7 @@ export class Cluster {
   readonly storage: Storage
   readonly trouble: ReadonlySignal<string | undefined>
   readonly lost: Session['lost']
+  readonly creations: Creations
   readonly #transport: PageTransport
   #me: Promise<UserInfo> | undefined
 
@@ -43,6 +45,7 @@ export class Cluster {
     this.#transport = pageTransport(session, new LiveClient(session))
     this.trouble = this.#transport.trouble
     this.client = clientOf(this.#transport)
+    this.creations = new Creations(this.client)
   }
 
   /** Empty names where the server can't say: it is older than 1.28. */

@@ -5,7 +5,9 @@ import { Cluster } from './cluster.ts'
 import { Locked } from './locked.tsx'
 import { createRouter } from './router.tsx'
 import { hasSecret, openSession } from './session.ts'
+import { showHiddenCharacters } from './visible-page.ts'
 
+showHiddenCharacters()
 const page = document.getElementById('page')
 if (page === null) throw new Error('the document has no place for the page')
 

@@ -12,6 +12,7 @@ import {
 import { useFeed } from '../use-cluster.ts'
 import { useFirst } from '../widgets/first.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
+import { beginningOf, Words } from '../widgets/words.tsx'
 import { type AccessRow, accessRows } from './access-rows.ts'
 import { WhyDenied } from './why-denied.tsx'
 
@@ -62,18 +63,20 @@ function AccessTable({ rows }: { readonly rows: readonly AccessRow[] }) {
         <tbody>
           {rows.slice(0, most).map(({ subject, role, binding, isClusterWide, rules }) => (
             <tr key={`${subject} ${binding} ${role}`}>
-              <th scope="row">{subject}</th>
+              <th scope="row">
+                <Words text={subject} />
+              </th>
               <td>
                 {rules === undefined ? (
                   <>
-                    {role} <span class="muted">(you may not read it, or it is not there)</span>
+                    <Words text={role} /> <span class="muted">(you may not read it, or it is not there)</span>
                   </>
                 ) : (
                   <RoleRules role={role} rules={rules} />
                 )}
               </td>
               <td>
-                {binding}
+                <Words text={binding} />
                 {isClusterWide ? <span class="muted"> in every namespace</span> : null}
               </td>
             </tr>
@@ -95,12 +98,16 @@ function RoleRules({ role, rules }: { readonly role: string; readonly rules: rea
         isOpen.value = currentTarget.open
       }}
     >
-      <summary>{role}</summary>
+      <summary>
+        <bdi>{beginningOf(role)}</bdi>
+      </summary>
       {isOpen.value ? (
         <>
           <ul class="rules">
             {rules.slice(0, most).map((rule) => (
-              <li key={rule}>{rule}</li>
+              <li key={rule}>
+                <Words text={rule} />
+              </li>
             ))}
           </ul>
           {more}

@@ -9,8 +9,10 @@ import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
 import { useRouter } from '../router.tsx'
 import { useAnswer } from '../use-answer.ts'
 import { useCluster } from '../use-cluster.ts'
+import { CopyCommand } from '../widgets/copy-command.tsx'
 import { useFirst } from '../widgets/first.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
+import { Words } from '../widgets/words.tsx'
 import type { FoundObject } from './object-tree.ts'
 import { useContent } from './use-content.ts'
 
@@ -46,7 +48,7 @@ export function Deletion({ namespace }: { readonly namespace: Namespace }) {
       {explained?.obstacles.map(({ what, who }) => (
         <p class="notice bad" key={what}>
           <span>
-            {what}: {who}
+            <Words text={what} />: <Words text={who} />
           </span>
         </p>
       ))}
@@ -80,7 +82,10 @@ function Going({ namespace }: { readonly namespace: string }) {
       </ol>
       {held.slice(0, most).map(({ kind, object }) => (
         <p class="notice" key={object.metadata.uid}>
-          {kind.kind} {object.metadata.name} waits for {object.metadata.finalizers?.join(', ')}
+          <span>
+            {kind.kind} <Words text={object.metadata.name ?? ''} /> waits for{' '}
+            <Words text={object.metadata.finalizers?.join(', ') ?? ''} />
+          </span>
         </p>
       ))}
       {more}
@@ -100,7 +105,7 @@ function GoingOf({ step }: { readonly step: readonly FoundObject[] }) {
       <ul class="objects">
         {step.slice(0, most).map(({ kind, object }) => (
           <li key={object.metadata.uid}>
-            <span class="kind">{kind.kind}</span> {object.metadata.name}
+            <span class="kind">{kind.kind}</span> <Words text={object.metadata.name ?? ''} />
           </li>
         ))}
       </ul>
@@ -147,6 +152,7 @@ function Confirm({ name }: { readonly name: string }) {
       <button type="submit" class="button danger" disabled={typed.value !== name}>
         Delete {name}
       </button>
+      <CopyCommand command={`kubectl delete namespace ${name}`} />
       {refused.value === undefined ? null : <Refusal error={refused.value} title="It was not deleted" />}
     </form>
   )

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../kube/types.ts'
 import { useFeed } from '../use-cluster.ts'
 import { Moment } from '../widgets/moment.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
+import { Words } from '../widgets/words.tsx'
 
 interface KubeEvent extends KubeObject {
   type?: string
@@ -45,21 +46,36 @@ export function EventList({ namespace, most }: { readonly namespace: string; rea
           <th scope="col">Message</th>
         </tr>
       </thead>
-      <tbody>
-        {latest.map((event) => (
+      <tbody onKeyDown={moveAmongTimes}>
+        {latest.map((event, i) => (
           <tr key={event.metadata.uid} class={event.type === 'Warning' ? 'warning' : ''}>
             <td>
-              <Moment at={timeOf(event)} />
+              <Moment at={timeOf(event)} isStop={i === 0} />
               {(event.count ?? 1) > 1 ? <span class="muted"> ×{event.count}</span> : null}
             </td>
-            <td>{event.reason}</td>
             <td>
-              {event.involvedObject?.kind}/{event.involvedObject?.name}
+              <Words text={event.reason ?? ''} />
             </td>
-            <td class="message">{event.message}</td>
+            <td>
+              <Words text={event.involvedObject?.kind ?? ''} />/<Words text={event.involvedObject?.name ?? ''} />
+            </td>
+            <td class="message">
+              <Words text={event.message ?? ''} />
+            </td>
           </tr>
         ))}
       </tbody>
     </table>
   )
+}
+
+/** Of five hundred times one is a stop of the tab key; arrows go from row to row. */
+function moveAmongTimes(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  const times = [...event.currentTarget.querySelectorAll('time')]
+  const at = times.findIndex((time) => time === event.target)
+  const next = step === undefined || at < 0 ? undefined : times[at + step]
+  if (next === undefined) return
+  event.preventDefault()
+  next.focus()
 }

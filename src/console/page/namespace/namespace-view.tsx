@@ -12,10 +12,12 @@ import { Link } from '../router.tsx'
 import { useCluster } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Moment } from '../widgets/moment.tsx'
-import { Refusal } from '../widgets/refusal.tsx'
+import { Words } from '../widgets/words.tsx'
 import { Access } from './access.tsx'
+import { commandOf } from './commands.ts'
 import { Deletion } from './deletion.tsx'
 import { Events } from './events.tsx'
+import { NotShown } from './not-shown.tsx'
 import { Objects } from './objects.tsx'
 import { Overview } from './overview.tsx'
 
@@ -38,7 +40,7 @@ interface NamespaceViewProps {
 
 export function NamespaceView({ name, tab }: NamespaceViewProps) {
   const cluster = useCluster()
-  const found = useSignal<Namespace | Error | undefined>(undefined)
+  const found = useSignal<Namespace | Unseen | undefined>(undefined)
   /** It was seen on its way out, so that it is not there any more is no fault. */
   const isGone = useSignal(false)
   useEffect(() => {
@@ -47,12 +49,12 @@ export function NamespaceView({ name, tab }: NamespaceViewProps) {
     return followNamespace(cluster, name, (next) => {
       const before = found.peek()
       const wasGoing =
-        before !== undefined && !(before instanceof Error) && before.metadata.deletionTimestamp !== undefined
+        before !== undefined && !(before instanceof Unseen) && before.metadata.deletionTimestamp !== undefined
       isGone.value = next instanceof Unseen && next.isMissing && (wasGoing || isGone.peek())
       found.value = next
     })
   }, [cluster, name])
-  const namespace = found.value instanceof Error ? undefined : found.value
+  const namespace = found.value instanceof Unseen ? undefined : found.value
   return (
     <>
       <Head name={name} namespace={namespace} />
@@ -67,9 +69,14 @@ export function NamespaceView({ name, tab }: NamespaceViewProps) {
           </Link>
         ))}
       </nav>
-      <div class="scroll">
-        {isGone.value ? <Gone name={name} /> : found.value instanceof Error ? <Refusal error={found.value} /> : null}
-        {isGone.value ? null : found.value === undefined ? (
+      {/* Where it is all text, keys must reach it to scroll it. */}
+      <div class="scroll" tabIndex={0}>
+        {isGone.value ? (
+          <Gone name={name} />
+        ) : found.value instanceof Unseen ? (
+          <NotShown name={name} why={found.value} />
+        ) : null}
+        {isGone.value || isClosed(found.value) ? null : found.value === undefined ? (
           <p class="muted" role="status">
             Asking the cluster…
           </p>
@@ -78,11 +85,14 @@ export function NamespaceView({ name, tab }: NamespaceViewProps) {
         )}
       </div>
       <footer class="view-foot">
-        <CopyCommand command={commandOf(tab, name)} />
+        <CopyCommand command={commandOf(tab, name, namespace !== undefined)} />
       </footer>
     </>
   )
 }
+
+/** Neither it nor anything in it: its views would be refusals, one beside the other. */
+const isClosed = (found: Namespace | Unseen | undefined): boolean => found instanceof Unseen && !found.isOpen
 
 function Gone({ name }: { readonly name: string }) {
   return (
@@ -110,21 +120,6 @@ function bodyOf(tab: TabPath, name: string, namespace: Namespace | undefined): C
   }
 }
 
-function commandOf(tab: TabPath, name: string): string {
-  switch (tab) {
-    case '':
-      return `borough why ${name}`
-    case 'objects':
-      return `kubectl get $(kubectl api-resources --namespaced --verbs=list -o name | paste -sd,) -n ${name}`
-    case 'access':
-      return `kubectl get rolebindings -n ${name} -o wide`
-    case 'events':
-      return `kubectl get events -n ${name} --sort-by=.lastTimestamp`
-    case 'delete':
-      return `kubectl delete namespace ${name}`
-  }
-}
-
 function Head({ name, namespace }: { readonly name: string; readonly namespace: Namespace | undefined }) {
   const row = namespace === undefined ? undefined : rowOf(namespace)
   return (
@@ -141,7 +136,7 @@ function Head({ name, namespace }: { readonly name: string; readonly namespace: 
           <Fact term="Templates">
             <PopulationBadge phase={row.phase} population={row.population} />
           </Fact>
-          <Fact term="Owner">{row.owner === '' ? '–' : row.owner}</Fact>
+          <Fact term="Owner">{row.owner === '' ? '–' : <Words text={row.owner} />}</Fact>
           <Fact term="Age">
             <Moment at={row.created} />
           </Fact>

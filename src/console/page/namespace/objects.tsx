@@ -5,8 +5,9 @@ import { objectArguments } from '../../../base/shell-text.ts'
 import { qualifiedResource } from '../../../kube/gvk.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { useFirst } from '../widgets/first.tsx'
-import { Moment } from '../widgets/moment.tsx'
+import { exactTime, Moment } from '../widgets/moment.tsx'
 import { ProtectedMark } from '../widgets/protected-mark.tsx'
+import { beginningOf } from '../widgets/words.tsx'
 import { firstOf, type TreeNode, treeOf } from './object-tree.ts'
 import { useContent } from './use-content.ts'
 
@@ -76,15 +77,16 @@ function Node({ node: { kind, object }, namespace }: { readonly node: TreeNode; 
     <details class="node">
       <summary>
         <span class="kind">{kind.kind}</span>
-        <span class="node-name">{name}</span>
+        <span class="node-name">{beginningOf(name)}</span>
         {protectedByLabel in labels ? (
           <ProtectedMark title={`protected by template ${labels[protectedByLabel]}`} />
         ) : null}
         {deletionTimestamp === undefined ? null : (
           <span class="badge bad">going{finalizers.length > 0 ? `, held by ${finalizers.join(', ')}` : ''}</span>
         )}
-        <Moment at={creationTimestamp ?? undefined} />
+        <Moment at={creationTimestamp ?? undefined} takesFocus={false} />
       </summary>
+      <p class="muted">Created {exactTime(creationTimestamp ?? undefined)}</p>
       <CopyCommand command={`kubectl get ${objectArguments(qualifiedResource(kind), name)} -n ${namespace} -o yaml`} />
     </details>
   )

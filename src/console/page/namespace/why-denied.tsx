@@ -4,6 +4,7 @@ import { type AccessAnswer, whyDenied } from '../../../apis/rbac/why-denied.ts'
 import { bindingName, type RefusalExplanation, toWhom } from '../../../authz/explain-refusal.ts'
 import { useCluster } from '../use-cluster.ts'
 import { Refusal } from '../widgets/refusal.tsx'
+import { Words } from '../widgets/words.tsx'
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const
 const patienceMs = 30_000
@@ -98,7 +99,11 @@ function Verdict({ answer }: { readonly answer: AccessAnswer }) {
         <strong>
           {user.username === '' ? 'You' : user.username} {allowed ? 'may' : 'may not'} {attributes.verb} {what}.
         </strong>
-        {reason === '' ? null : <p>{reason}</p>}
+        {reason === '' ? null : (
+          <p>
+            <Words text={reason} />
+          </p>
+        )}
         {explanation === undefined ? null : <WhatWould explanation={explanation} />}
       </div>
     </div>
@@ -135,7 +140,9 @@ function WhatWould({ explanation }: { readonly explanation: RefusalExplanation }
             <h3>{title}</h3>
             <ul class="rules">
               {items.slice(0, mostListed).map((item) => (
-                <li key={item}>{item}</li>
+                <li key={item}>
+                  <Words text={item} />
+                </li>
               ))}
               {items.length > mostListed ? <li>and {items.length - mostListed} more</li> : null}
             </ul>

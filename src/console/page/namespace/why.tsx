@@ -9,6 +9,7 @@ import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Moment } from '../widgets/moment.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { useTick } from '../widgets/use-tick.ts'
+import { Words } from '../widgets/words.tsx'
 import { type HelpingHand, helpingHand } from './helping-hand.ts'
 
 /** What holds a namespace is told by its content too, which is not watched here. */
@@ -58,18 +59,18 @@ function Explained({ explanation }: { readonly explanation: Explanation }) {
         <p class="notice" key={type}>
           <span>
             {/* A condition that is named while it is False reads as if it were met. */}
-            <strong>{type === 'Populated' ? 'Its templates are incomplete' : type}</strong> {message}
+            <strong>{type === 'Populated' ? 'Its templates are incomplete' : type}</strong> <Words text={message} />
           </span>
         </p>
       ))}
       {left?.unread.map(({ resource, why }) => (
         <p class="notice" key={resource}>
-          {resource} could not be read: {why}
+          {resource} could not be read: <Words text={why} />
         </p>
       ))}
       {notes.map((note) => (
         <p class="muted" key={note}>
-          {note}
+          <Words text={note} />
         </p>
       ))}
     </>
@@ -86,11 +87,15 @@ function ObstacleCard({ obstacle, namespace, left }: ObstacleCardProps) {
   const { what, who, since, until, progress, helps } = obstacle
   return (
     <article class="obstacle">
-      <h3>{what}</h3>
+      <h3>
+        <Words text={what} />
+      </h3>
       <dl class="facts">
         <div>
           <dt>Who must act</dt>
-          <dd>{who}</dd>
+          <dd>
+            <Words text={who} />
+          </dd>
         </div>
         {since === undefined ? null : (
           <div>
@@ -111,7 +116,9 @@ function ObstacleCard({ obstacle, namespace, left }: ObstacleCardProps) {
         {progress === undefined ? null : (
           <div>
             <dt>It says</dt>
-            <dd>{progress}</dd>
+            <dd>
+              <Words text={progress} />
+            </dd>
           </div>
         )}
       </dl>

@@ -1,97 +1,114 @@
-/** How a namespace comes to be, while its create is under way: what it waits for, and what is in it already. */
+/** How a namespace comes to be: what it waits for, and what is in it already. It has an address of its own. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Namespace } from '../../../apis/namespaces/types.ts'
 import type { KubeObject } from '../../../kube/types.ts'
-import { Link } from '../router.tsx'
+import { commandOf, kindsOfBirth } from '../namespace/commands.ts'
+import { Link, useRouter } from '../router.tsx'
 import { useCluster, useFeed } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Moment } from '../widgets/moment.tsx'
+import { Refusal } from '../widgets/refusal.tsx'
+import { Words } from '../widgets/words.tsx'
 import { followNamespace, Unseen } from './follow-namespace.ts'
 import { rowOf } from './namespace-row.ts'
+import { pathOfNamespace } from './namespaces-view.tsx'
 import { PhaseBadge } from './phase-badge.tsx'
-
-interface BirthProps {
-  readonly name: string
-  /** The create, which a server holds until the namespace is ready. */
-  readonly created: Promise<KubeObject>
-}
 
 /** Its creator waits for it. */
 const readAgainMs = 1000
 
-/** What most templates hold. */
-const shownKinds = [
-  { group: '', version: 'v1', resource: 'serviceaccounts' },
-  { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'roles' },
-  { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'rolebindings' },
-  { group: '', version: 'v1', resource: 'resourcequotas' },
-  { group: '', version: 'v1', resource: 'limitranges' },
-  { group: 'networking.k8s.io', version: 'v1', resource: 'networkpolicies' },
-  { group: '', version: 'v1', resource: 'configmaps' },
-] as const
-
-export function Birth({ name, created }: BirthProps) {
+/** Its creator is answered by this tab's own create; another tab, or a person who was sent the address, by a watch. */
+export function Birth({ name }: { readonly name: string }) {
   const cluster = useCluster()
-  const answered = useSignal<Namespace | undefined>(undefined)
+  const router = useRouter()
+  const isAnswered = useSignal(cluster.creations.of(name) === undefined)
+  const found = useSignal<Namespace | Unseen | undefined>(undefined)
   useEffect(() => {
-    created.then(
+    let isLeft = false
+    cluster.creations.of(name)?.then(
       (object) => {
-        answered.value = object as Namespace
+        isAnswered.value = true
+        if (found.peek() === undefined || found.peek() instanceof Unseen) found.value = object
       },
-      // Then the form is shown again.
-      () => undefined,
+      // Back at the form, with what was typed and the server's words at the fields.
+      () => !isLeft && router.become('/new/namespace'),
     )
-  }, [created])
-  const seen = useSignal<Namespace | undefined>(undefined)
+    return () => {
+      isLeft = true
+    }
+  }, [cluster, name])
   useEffect(
     () =>
       followNamespace(
         cluster,
         name,
-        (found) => {
-          if (!(found instanceof Unseen)) seen.value = found
+        (next) => {
+          // What its creator may not see it was answered.
+          if (!(next instanceof Unseen) || found.peek() === undefined || found.peek() instanceof Unseen)
+            found.value = next
         },
         readAgainMs,
       ),
     [cluster, name],
   )
-  const namespace = seen.value ?? answered.value
-  const phase = namespace === undefined ? undefined : rowOf(namespace).phase
-  const [awaited] = namespace?.spec?.initializers?.pending ?? []
+  const namespace = found.value instanceof Unseen ? undefined : found.value
+  const unseen = found.value instanceof Unseen && isAnswered.value ? found.value : undefined
   return (
     <>
       <header class="view-head">
         <h1>{name}</h1>
-        {phase === undefined ? null : <PhaseBadge phase={phase} />}
+        {namespace === undefined ? null : <PhaseBadge phase={rowOf(namespace).phase} />}
       </header>
-      <section class="panel birth" aria-live="polite" aria-label="How it comes to be">
-        <ol class="steps">
-          <Step done={namespace !== undefined} text="The namespace is stored" />
-          <Step done={phase === 'Active'} text={awaitedText(phase, awaited?.name)} />
-          <Step done={phase === 'Active' && answered.value !== undefined} text="It is ready" />
-        </ol>
-        {namespace === undefined ? null : (
-          <ul class="objects">
-            {shownKinds.map((resource) => (
-              // Rights in it may come with what its templates hold.
-              <Arrived key={`${resource.resource} ${phase}`} namespace={name} resource={resource} />
-            ))}
-          </ul>
-        )}
-      </section>
+      {unseen === undefined ? (
+        <Progress name={name} namespace={namespace} isAnswered={isAnswered.value} />
+      ) : (
+        <div class="pad">
+          <Refusal error={unseen} title={unseen.isMissing ? 'It is not there' : 'It is not shown to you'} />
+        </div>
+      )}
       <div class="row pad">
-        <Link class="button primary" href={`/namespaces/${encodeURIComponent(name)}`}>
-          Open {name}
-        </Link>
+        {unseen?.isMissing ? null : (
+          <Link class="button primary" href={pathOfNamespace(name)}>
+            Open {name}
+          </Link>
+        )}
         <Link class="button" href="/namespaces">
           My namespaces
         </Link>
       </div>
       <footer class="view-foot">
-        <CopyCommand command={`kubectl get namespace ${name} --watch`} />
+        <CopyCommand command={commandOf('birth', name, true)} />
       </footer>
     </>
+  )
+}
+
+interface ProgressProps {
+  readonly name: string
+  readonly namespace: Namespace | undefined
+  readonly isAnswered: boolean
+}
+
+function Progress({ name, namespace, isAnswered }: ProgressProps) {
+  const phase = namespace === undefined ? undefined : rowOf(namespace).phase
+  const [awaited] = namespace?.spec?.initializers?.pending ?? []
+  return (
+    <section class="panel birth" aria-live="polite" aria-label="How it comes to be">
+      <ol class="steps">
+        <Step done={namespace !== undefined} text="The namespace is stored" />
+        <Step done={phase === 'Active'} text={awaitedText(phase, awaited?.name)} />
+        <Step done={phase === 'Active' && isAnswered} text="It is ready" />
+      </ol>
+      {namespace === undefined ? null : (
+        <ul class="objects">
+          {kindsOfBirth.map((resource) => (
+            // Rights in it may come with what its templates hold.
+            <Arrived key={`${resource.resource} ${phase}`} namespace={name} resource={resource} />
+          ))}
+        </ul>
+      )}
+    </section>
   )
 }
 
@@ -109,12 +126,12 @@ function Step({ done, text }: { readonly done: boolean; readonly text: string })
   )
 }
 
-function Arrived(props: { readonly namespace: string; readonly resource: (typeof shownKinds)[number] }) {
+function Arrived(props: { readonly namespace: string; readonly resource: (typeof kindsOfBirth)[number] }) {
   const { namespace, resource } = props
   const { objects } = useFeed<KubeObject>({ resource, namespace })
   return objects.map(({ metadata }) => (
     <li key={metadata.uid}>
-      <span class="kind">{resource.resource}</span> {metadata.name}{' '}
+      <span class="kind">{resource.resource}</span> <Words text={metadata.name ?? ''} />{' '}
       <Moment at={metadata.creationTimestamp ?? undefined} />
     </li>
   ))

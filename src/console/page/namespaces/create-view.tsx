@@ -1,24 +1,24 @@
 /** A new namespace: described in a form, shown as it will be, made, and shown as it comes to be. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { expiresAtAnnotation, ttlAnnotation } from '../../../apis/expiry/types.ts'
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
 import { isDisabled } from '../../../apis/templates/match.ts'
 import { type NamespaceTemplate, ownerKey, templateResource } from '../../../apis/templates/types.ts'
 import { isForbidden } from '../../../kube/status-error.ts'
-import type { KubeObject } from '../../../kube/types.ts'
 import type { Cluster } from '../cluster.ts'
-import { focusMain } from '../router.tsx'
+import { focusMain, type Router, useRouter } from '../router.tsx'
 import { useAnswer } from '../use-answer.ts'
 import { useCluster, useFeed } from '../use-cluster.ts'
+import { namespaceInPath } from '../view-paths.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { type AskedField, askedBy, askedByServer, faultsIn, selecting } from './asked-fields.ts'
-import { Birth } from './birth.tsx'
 import { CreateForm } from './create-form.tsx'
 import { CreatePreview, type Preview } from './create-preview.tsx'
 import { createCommand, type Draft, emptyDraft, keyAt, namespaceOf, pairsIn } from './draft.ts'
 import { previewOf } from './draft-preview.ts'
 import { keepName } from './known-names.ts'
+import { pathOfBirth } from './namespaces-view.tsx'
 
 /** After the last key. */
 const restMs = 250
@@ -35,13 +35,15 @@ type Asked =
 
 export function CreateView() {
   const cluster = useCluster()
-  const draft = useSignal<Draft>(emptyDraft)
-  const asked = useSignal<Asked>({ kind: 'none' })
+  const router = useRouter()
+  /** The create that was sent from here, and came to nothing. */
+  const refused = useMemo(() => cluster.creations.takeRefused(), [cluster])
+  const draft = useSignal<Draft>(refused?.draft ?? emptyDraft)
+  const asked = useSignal<Asked>(refused === undefined ? { kind: 'none' } : { kind: 'refused', error: refused.error })
   /** What was answered last stays until the next answer. */
   const isAsking = useSignal(false)
   /** Places that a refusal named: their fields stay when they are filled. */
-  const demanded = useSignal<readonly string[]>([])
-  const born = useSignal<Promise<KubeObject> | undefined>(undefined)
+  const demanded = useSignal<readonly string[]>(Object.keys(refused?.draft.given ?? {}))
   const templates = useFeed<NamespaceTemplate>({ resource: templateResource })
   const { value: me } = useAnswer(() => cluster.me(), [cluster])
   const namespace = namespaceOf(draft.value)
@@ -49,6 +51,8 @@ export function CreateView() {
   const text = JSON.stringify(namespace)
 
   useEffect(() => {
+    // A dry run may be let through what the create was refused: its words stay until something is changed.
+    if (draft.value === refused?.draft) return undefined
     isAsking.value = name !== ''
     if (name === '') {
       asked.value = { kind: 'none' }
@@ -69,7 +73,6 @@ export function CreateView() {
     }
   }, [cluster, text])
 
-  if (born.value !== undefined) return <Birth name={name} created={born.value} />
   const fields = fieldsOf(templates.objects, namespace, me?.username ?? '', demanded.value)
   return (
     <>
@@ -86,19 +89,11 @@ export function CreateView() {
           onChange={(part) => {
             draft.value = { ...draft.value, ...part }
           }}
-          onSubmit={() => {
-            const created = cluster.client.create(namespaceResource, namespace)
-            born.value = created
-            focusMain(document)
-            created.then(
-              () => keepName(cluster, name),
-              (error: unknown) => {
-                // Back at the form, with what was typed and the server's words at the fields.
-                born.value = undefined
-                asked.value = { kind: 'refused', error }
-              },
-            )
-          }}
+          onSubmit={() =>
+            send(cluster, router, draft.value, (error) => {
+              asked.value = { kind: 'refused', error }
+            })
+          }
         />
         <CreatePreview preview={previewFor(asked.value, templates.objects)} isAsking={isAsking.value} />
       </div>
@@ -107,6 +102,24 @@ export function CreateView() {
       </footer>
     </>
   )
+}
+
+/** @param stay is given the refusal of a name that no namespace can have: no address has it */
+function send(cluster: Cluster, router: Router, draft: Draft, stay: (error: unknown) => void): void {
+  const birth = pathOfBirth(draft.name)
+  const hasPage = namespaceInPath(birth) !== undefined
+  cluster.creations.begin(draft).then(
+    () => keepName(cluster, draft.name),
+    (error: unknown) => {
+      // Else its birth leads back to the form.
+      if (hasPage) return
+      cluster.creations.takeRefused()
+      stay(error)
+    },
+  )
+  if (!hasPage) return
+  router.become(birth)
+  focusMain(document)
 }
 
 const isChoosable = (template: NamespaceTemplate): boolean =>

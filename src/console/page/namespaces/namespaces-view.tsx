@@ -1,16 +1,17 @@
 /** My namespaces: what is mine, in what state, how near to its limits, and until when. */
 import { useEffect, useMemo } from 'preact/hooks'
-import { shellWord } from '../../../base/shell-text.ts'
+import { useMay, useVerdict } from '../access-review.ts'
 import { loadCreateView } from '../later-views.ts'
 import { Link, useRouter } from '../router.tsx'
 import { useCluster } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { PlusIcon } from '../widgets/icons.tsx'
-import { Moment } from '../widgets/moment.tsx'
+import { exactTime, Moment } from '../widgets/moment.tsx'
 import { ProtectedMark } from '../widgets/protected-mark.tsx'
 import { Search, useSeek, useSought } from '../widgets/search.tsx'
 import { type Column, VirtualRows } from '../widgets/virtual-rows.tsx'
 import { AddKnown, KnownOnly } from './known-namespaces.tsx'
+import { listCommand } from './list-command.ts'
 import { MyNamespaces } from './my-namespaces.ts'
 import { type NamespaceRow, searchTest } from './namespace-row.ts'
 import { PhaseBadge, PopulationBadge } from './phase-badge.tsx'
@@ -30,6 +31,7 @@ const columns: readonly Column[] = [
 const loadNextMs = 1000
 
 export const pathOfNamespace = (name: string): string => `/namespaces/${encodeURIComponent(name)}`
+export const pathOfBirth = (name: string): string => `${pathOfNamespace(name)}/birth`
 
 export function NamespacesView() {
   const cluster = useCluster()
@@ -40,6 +42,7 @@ export function NamespacesView() {
   const refused = mine.refused.value
   const sought = useSought()
   const found = useMemo(() => rows?.filter(searchTest(sought)), [rows, sought])
+  const mayListQuotas = useMay({ verb: 'list', resource: 'resourcequotas' })
   const isKnownOnly = refused !== undefined
   const isShown = rows !== undefined
   useEffect(() => {
@@ -79,11 +82,14 @@ export function NamespacesView() {
           rows={found}
           keyOf={(row) => row.name}
           cells={cellsOf}
+          detail={timesOf}
           onOpen={(row) => router.go(pathOfNamespace(row.name))}
         />
       )}
       <footer class="view-foot">
-        <CopyCommand command={commandFor(isKnownOnly || sought !== '', found)} />
+        <CopyCommand
+          command={listCommand({ rows: found ?? [], areChosen: isKnownOnly || sought !== '', mayListQuotas })}
+        />
       </footer>
     </>
   )
@@ -92,14 +98,11 @@ export function NamespacesView() {
 const countText = (found: number, all: number): string =>
   found === all ? all.toLocaleString('en') : `${found.toLocaleString('en')} of ${all.toLocaleString('en')}`
 
-/** A line of a shell has an end. */
-const mostNamed = 200
-
-function commandFor(areNamed: boolean, found: readonly NamespaceRow[] = []): string {
-  return areNamed && found.length > 0 && found.length <= mostNamed
-    ? `kubectl get namespaces ${found.map(({ name }) => shellWord(name)).join(' ')}`
-    : 'kubectl get namespaces'
-}
+const timesOf = ({ name, created, expires }: NamespaceRow): string =>
+  [
+    ...(created === undefined ? [] : [`${name} created ${exactTime(created)}`]),
+    ...(expires === undefined ? [] : [`expires ${exactTime(expires)}`]),
+  ].join(', ')
 
 function cellsOf(row: NamespaceRow) {
   return [
@@ -113,13 +116,14 @@ function cellsOf(row: NamespaceRow) {
     <PopulationBadge population={row.population} phase={row.phase} />,
     row.phase === 'Terminating' ? <span class="muted">–</span> : <QuotaGlance namespace={row.name} />,
     row.owner === '' ? <span class="muted">–</span> : <span title={row.owner}>{row.owner}</span>,
-    <Moment at={row.expires} ahead />,
-    <Moment at={row.created} />,
+    <Moment at={row.expires} ahead takesFocus={false} />,
+    <Moment at={row.created} takesFocus={false} />,
   ]
 }
 
 function Empty(props: { readonly sought: string; readonly isKnownOnly: boolean; readonly mine: MyNamespaces }) {
   const { sought, isKnownOnly, mine } = props
+  const mayCreate = useVerdict([{ verb: 'create', resource: 'namespaces' }])
   const seek = useSeek()
   if (sought !== '') {
     return (
@@ -140,6 +144,12 @@ function Empty(props: { readonly sought: string; readonly isKnownOnly: boolean; 
           ? 'Create one, or name one that you were given.'
           : 'Create one: it comes with what the templates of this cluster hold. One that you are given appears here.'}
       </p>
+      {mayCreate === false ? (
+        <p>
+          You may not create namespaces here. Who runs this cluster can make one for you, or give you the right to
+          create them.
+        </p>
+      ) : null}
       <div class="row">
         <Link class="button primary" href="/new/namespace">
           Create namespace

@@ -1,4 +1,4 @@
-/** A time as people say it, with the exact one on hover, for screen readers and for programs. */
+/** A time as people say it, with the exact one on hover, on focus, for screen readers and for programs. */
 import { useEffect, useState } from 'preact/hooks'
 import { useCluster } from '../use-cluster.ts'
 
@@ -16,8 +16,23 @@ export function spanText(ms: number): string {
   return '0s'
 }
 
+/** `11/23/2026, 2:00:00 PM (2026-11-23T14:00:00Z)`; '' of none */
+export function exactTime(at: string | undefined): string {
+  const then = Date.parse(at ?? '')
+  return Number.isNaN(then) ? '' : `${new Date(then).toLocaleString()} (${at})`
+}
+
+interface MomentProps {
+  readonly at: string | undefined
+  readonly ahead?: boolean
+  /** Not where what holds it takes the focus and tells the exact time itself. */
+  readonly takesFocus?: boolean
+  /** False among many: arrows of what holds them lead to it, not the tab key. */
+  readonly isStop?: boolean
+}
+
 /** Its age changes by the second while it is young, then by the minute. */
-export function Moment({ at, ahead = false }: { readonly at: string | undefined; readonly ahead?: boolean }) {
+export function Moment({ at, ahead = false, takesFocus = true, isStop = true }: MomentProps) {
   const { clock } = useCluster()
   const [, tick] = useState(0)
   const then = Date.parse(at ?? '')
@@ -31,7 +46,7 @@ export function Moment({ at, ahead = false }: { readonly at: string | undefined;
   const text = ahead ? (distance > 0 ? `in ${spanText(distance)}` : `${spanText(distance)} ago`) : spanText(distance)
   return (
     // Its next second is no news where what is around it is a live region.
-    <time aria-live="off" dateTime={at} title={`${new Date(then).toLocaleString()} (${at})`}>
+    <time aria-live="off" dateTime={at} title={exactTime(at)} tabIndex={takesFocus ? (isStop ? 0 : -1) : undefined}>
       {text}
     </time>
   )

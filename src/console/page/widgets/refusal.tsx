@@ -1,5 +1,6 @@
 /** What the server refused, in its words. */
 import { WarningIcon } from './icons.tsx'
+import { Words } from './words.tsx'
 
 export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
@@ -9,7 +10,9 @@ export function Refusal({ error, title }: { readonly error: unknown; readonly ti
       <WarningIcon />
       <div>
         {title === undefined ? null : <strong>{title}</strong>}
-        <p>{wordsOf(error)}</p>
+        <p>
+          <Words text={wordsOf(error)} />
+        </p>
       </div>
     </div>
   )

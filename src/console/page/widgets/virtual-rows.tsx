@@ -25,11 +25,13 @@ interface VirtualRowsProps<T> {
   readonly keyOf: (row: T) => string
   readonly cells: CellsOf<T>
   readonly onOpen: (row: T) => void
+  /** What its cells tell on hover, for the row that is meant by the keyboard. */
+  readonly detail?: (row: T) => string
 }
 
 const pageRows = 12
 
-export function VirtualRows<T>({ label, layout, columns, rows, keyOf, cells, onOpen }: VirtualRowsProps<T>) {
+export function VirtualRows<T>({ label, layout, columns, rows, keyOf, cells, onOpen, detail }: VirtualRowsProps<T>) {
   const scroller = useRef<HTMLDivElement>(null)
   const { first, end, rowHeight, isMoving } = useRowsInSight(scroller)
   const [meant, setMeant] = useState<string>()
@@ -52,48 +54,56 @@ export function VirtualRows<T>({ label, layout, columns, rows, keyOf, cells, onO
     if (row !== undefined) onOpen(row)
   }
 
+  const meantRow = rows[meantAt]
   return (
-    <div
-      class={`grid ${layout}`}
-      role="grid"
-      aria-label={label}
-      aria-rowcount={rows.length + 1}
-      aria-colcount={columns.length}
-      aria-activedescendant={meantAt < 0 ? undefined : idOf(meant)}
-      tabIndex={0}
-      ref={scroller}
-      onKeyDown={move}
-      onFocus={() => meantAt < 0 && rows[0] !== undefined && setMeant(keyOf(rows[0]))}
-    >
-      <div role="rowgroup" class="grid-head">
-        <div role="row" aria-rowindex={1} class="grid-row">
-          {columns.map(({ key, title }) => (
-            <div role="columnheader" class={`cell ${key}`} key={key}>
-              {title}
-            </div>
-          ))}
+    <>
+      <div
+        class={`grid ${layout}`}
+        role="grid"
+        aria-label={label}
+        aria-rowcount={rows.length + 1}
+        aria-colcount={columns.length}
+        aria-activedescendant={meantAt < 0 ? undefined : idOf(meant)}
+        tabIndex={0}
+        ref={scroller}
+        onKeyDown={move}
+        onFocus={() => meantAt < 0 && rows[0] !== undefined && setMeant(keyOf(rows[0]))}
+      >
+        <div role="rowgroup" class="grid-head">
+          <div role="row" aria-rowindex={1} class="grid-row">
+            {columns.map(({ key, title }) => (
+              <div role="columnheader" class={`cell ${key}`} key={key}>
+                {title}
+              </div>
+            ))}
+          </div>
         </div>
+        <MovingContext.Provider value={isMoving}>
+          <div role="rowgroup" class="grid-body" style={{ height: `${rows.length * rowHeight}px` }} onClick={press}>
+            {shown.map(({ row, at }) => {
+              const key = keyOf(row)
+              return (
+                <Row
+                  key={key}
+                  id={idOf(key)}
+                  row={row}
+                  at={at}
+                  top={at * rowHeight}
+                  isMeant={key === meant}
+                  columns={columns}
+                  cells={cells}
+                />
+              )
+            })}
+          </div>
+        </MovingContext.Provider>
       </div>
-      <MovingContext.Provider value={isMoving}>
-        <div role="rowgroup" class="grid-body" style={{ height: `${rows.length * rowHeight}px` }} onClick={press}>
-          {shown.map(({ row, at }) => {
-            const key = keyOf(row)
-            return (
-              <Row
-                key={key}
-                id={idOf(key)}
-                row={row}
-                at={at}
-                top={at * rowHeight}
-                isMeant={key === meant}
-                columns={columns}
-                cells={cells}
-              />
-            )
-          })}
-        </div>
-      </MovingContext.Provider>
-    </div>
+      {detail === undefined ? null : (
+        <p class="grid-detail" aria-live="polite">
+          {meantRow === undefined ? '' : detail(meantRow)}
+        </p>
+      )}
+    </>
   )
 }
 
