@@ -10,6 +10,7 @@ import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
 import { PhaseBadge, PopulationBadge } from '../namespaces/phase-badge.tsx'
 import { Link } from '../router.tsx'
 import { useCluster } from '../use-cluster.ts'
+import { Asking } from '../widgets/asking.tsx'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Moment } from '../widgets/moment.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
@@ -69,13 +70,7 @@ export function NamespaceView({ name, tab }: NamespaceViewProps) {
       </nav>
       <div class="scroll">
         {isGone.value ? <Gone name={name} /> : found.value instanceof Error ? <Refusal error={found.value} /> : null}
-        {isGone.value ? null : found.value === undefined ? (
-          <p class="muted" role="status">
-            Asking the cluster…
-          </p>
-        ) : (
-          bodyOf(tab, name, namespace)
-        )}
+        {isGone.value ? null : found.value === undefined ? <Asking /> : bodyOf(tab, name, namespace)}
       </div>
       <footer class="view-foot">
         <CopyCommand command={commandOf(tab, name)} />

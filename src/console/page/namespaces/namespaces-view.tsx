@@ -4,6 +4,7 @@ import { shellWord } from '../../../base/shell-text.ts'
 import { loadCreateView } from '../later-views.ts'
 import { Link, useRouter } from '../router.tsx'
 import { useCluster } from '../use-cluster.ts'
+import { Asking } from '../widgets/asking.tsx'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { PlusIcon } from '../widgets/icons.tsx'
 import { Moment } from '../widgets/moment.tsx'
@@ -66,9 +67,9 @@ export function NamespacesView() {
       </header>
       {isKnownOnly ? <KnownOnly refused={refused} mine={mine} /> : null}
       {found === undefined ? (
-        <p class="muted pad" role="status">
-          Asking the cluster…
-        </p>
+        <div class="scroll">
+          <Asking />
+        </div>
       ) : found.length === 0 ? (
         <Empty sought={sought} isKnownOnly={isKnownOnly} mine={mine} />
       ) : (
