@@ -1,4 +1,5 @@
 /** Which lines of a text another one changed, and two changes of one text put together. Pure. */
+import { append } from '../../../base/append.ts'
 
 /** Lines `from` to `to` (exclusive) of the first text stand for `by` in the second. */
 export interface Hunk {
@@ -88,10 +89,10 @@ export function mergeTexts(base: string, mine: string, theirs: string): Merged {
     const yours = left.length === 0 ? undefined : applied(there, left, from)
     const others = right.length === 0 ? undefined : applied(there, right, from)
     if (yours === undefined || others === undefined || yours.join('\n') === others.join('\n')) {
-      merged.push(...(yours ?? others ?? there))
+      append(merged, yours ?? others ?? there)
     } else {
       conflicts++
-      merged.push(conflictMark, ...yours, '=======', ...others, '>>>>>>> theirs')
+      append(merged, [conflictMark, ...yours, '=======', ...others, '>>>>>>> theirs'])
     }
     at = to
   }
@@ -128,7 +129,8 @@ function applied(lines: readonly string[], hunks: readonly Hunk[], offset: numbe
   const result: string[] = []
   let at = offset
   for (const { from, to, by } of hunks) {
-    result.push(...lines.slice(at - offset, from - offset), ...by)
+    append(result, lines.slice(at - offset, from - offset))
+    append(result, by)
     at = to
   }
   return [...result, ...lines.slice(at - offset)]

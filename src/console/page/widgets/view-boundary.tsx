@@ -15,8 +15,8 @@ interface Failed {
 
 export class ViewBoundary extends Component<ViewBoundaryProps, Failed> {
   override componentDidCatch(error: unknown): void {
-    // With its stack, for who mends it.
-    console.error(error)
+    // To the browser's own log, with its stack.
+    reportError(error)
     this.setState({ failed: { error, address: this.props.address } })
   }
 
