@@ -77,7 +77,7 @@ describe.skipIf(noBrowser !== undefined)(`rollouts${noBrowser === undefined ? ''
     await page.keyboard.press('ControlOrMeta+v')
   }
 
-  test('one template is paused by keys alone: an edit waits, says how far it came and what to do, and is resumed', async () => {
+  test('one template is paused by keys: an edit waits, says how far it came, and is resumed', async () => {
     await page.goto(at('/templates/default'))
     const pause = page.getByRole('button', { name: 'Pause the rollout' })
     await pause.focus()

@@ -19,7 +19,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
     afterAll(() => browser?.close())
 
-    test('while the server is down a view shows what was there, or that it is down, and fills when it is back', async () => {
+    test('while the server is down a view shows what was there, or that it is down, and fills later', async () => {
       await using server = await BoroughProcess.start()
       const kubeconfigPath = adminKubeconfigPath(server.dataDir)
       const { client } = openRemote({ kubeconfigPath, userAgent: 'test' })

@@ -100,7 +100,7 @@ describe('waves', () => {
     expect(await world.data('fresh', 'one')).toEqual({ a: '2' })
   })
 
-  test('a paused rollout begins no namespace; what is there is kept as it is, and a new one is given the newest', async () => {
+  test('a paused rollout begins no namespace; what is there is kept, and a new one is given the newest', async () => {
     await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1 } })
     const names = await world.namespaces(3)
     await annotate('t', { 'policy.borough.dev/pause-rollout': 'yes' })
@@ -123,7 +123,7 @@ describe('waves', () => {
     expect(await holders(names, 'one', '2')).toEqual(names)
   })
 
-  test('a rollout that is paused on its way begins no other, also where a place becomes free, until it is resumed', async () => {
+  test('a rollout that is paused on its way begins no other where a place becomes free', async () => {
     await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 2 } })
     const names = await world.namespaces(5)
     for (const name of names) await world.admin.create(configMapResource, foreign(name, 'two'))

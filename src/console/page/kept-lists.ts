@@ -1,4 +1,4 @@
-/** What the cluster listed last, for a view that is opened while it can't be reached. In memory, for as long as the page. */
+/** What the cluster listed last, for a view that is opened while it can't be reached. In memory of the page. */
 import type { KubeObject } from '../../kube/types.ts'
 import type { FeedOptions } from './feed.ts'
 

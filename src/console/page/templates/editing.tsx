@@ -104,31 +104,43 @@ export function Editing({ edited, onSaved }: EditingProps) {
         <small class="muted">
           <kbd>Ctrl</kbd>+<kbd>Space</kbd> completes, <kbd>Ctrl</kbd>+<kbd>]</kbd> indents.
         </small>
-        <div class="row">
-          <button
-            type="button"
-            class="button"
-            aria-disabled={now.at === 'planning'}
-            onClick={() => now.at !== 'planning' && void plan()}
-          >
-            Plan
-          </button>
-          <button
-            type="button"
-            class="button primary"
-            disabled={now.at !== 'planned'}
-            onClick={() => now.at === 'planned' && void save(now.template)}
-          >
-            Save
-          </button>
-          <span class="muted" role="status">
-            {now.at === 'edited' ? 'It is saved after it was planned.' : ''}
-            {now.at === 'marked' ? markedText(now.conflicts) : ''}
-            {now.at === 'planning' ? 'Asking the server by dry runs, namespace by namespace…' : ''}
-          </span>
-        </div>
+        <Steps now={now} plan={() => void plan()} save={(template) => void save(template)} />
       </section>
       <Beside now={now} onKeep={keepMine} onRebase={bringTogether} />
+    </div>
+  )
+}
+
+interface StepsProps {
+  readonly now: State
+  readonly plan: () => void
+  readonly save: (template: NamespaceTemplate) => void
+}
+
+function Steps({ now, plan, save }: StepsProps) {
+  return (
+    <div class="row">
+      <button
+        type="button"
+        class="button"
+        aria-disabled={now.at === 'planning'}
+        onClick={() => now.at !== 'planning' && plan()}
+      >
+        Plan
+      </button>
+      <button
+        type="button"
+        class="button primary"
+        disabled={now.at !== 'planned'}
+        onClick={() => now.at === 'planned' && save(now.template)}
+      >
+        Save
+      </button>
+      <span class="muted" role="status">
+        {now.at === 'edited' ? 'It is saved after it was planned.' : ''}
+        {now.at === 'marked' ? markedText(now.conflicts) : ''}
+        {now.at === 'planning' ? 'Asking the server by dry runs, namespace by namespace…' : ''}
+      </span>
     </div>
   )
 }

@@ -1,4 +1,4 @@
-/** What an edit of `spec.expiry` comes to in the namespaces that exist: no end changes, but some could not be chosen now. Pure. */
+/** What an edit of `spec.expiry` comes to in the namespaces that exist: no end changes, some would be refused. Pure. */
 import { parseLifetime } from '../../../apis/expiry/bounds.ts'
 import { expiresAtMs } from '../../../apis/expiry/end.ts'
 import { neverExpires } from '../../../apis/expiry/types.ts'
