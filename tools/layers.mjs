@@ -114,7 +114,7 @@ const layers = {
   console: [
     ...['base', 'kube', 'client', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
     ...['apis/namespaces/types.ts', 'apis/rbac/why-denied.ts', 'apis/templates/types.ts'],
-    ...['apis/expiry/end.ts', 'apis/expiry/types.ts'],
+    ...['apis/expiry/bounds.ts', 'apis/expiry/end.ts', 'apis/expiry/types.ts'],
     ...[
       'clones',
       'match',
@@ -125,6 +125,7 @@ const layers = {
       'render',
       'revisions',
       'rollback',
+      'rollout-limits',
     ].map((file) => `apis/templates/${file}.ts`),
     'authz/explain-refusal.ts',
   ],

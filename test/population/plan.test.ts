@@ -166,6 +166,14 @@ describe('plan', () => {
     expect(told?.stop).toBe('it would delete objects in 2 namespaces, and spec.rollout.maxPrune allows 1')
   })
 
+  test('says that a paused rollout would hold it', async () => {
+    await world.template('t', [configMap('one')])
+    const annotations = { 'policy.borough.dev/pause-rollout': 'true' }
+    await world.admin.patch(templateResource, { name: 't' }, { metadata: { annotations } })
+    const told = await plan('t', [])
+    expect(told?.stop).toBe('its rollout is paused by annotation policy.borough.dev/pause-rollout')
+  })
+
   test('says what the deletion of a template would prune, and that it would stop', async () => {
     await world.template('t', [configMap('one')])
     const names = await world.namespaces(6)

@@ -100,6 +100,62 @@ describe('waves', () => {
     expect(await world.data('fresh', 'one')).toEqual({ a: '2' })
   })
 
+  test('a paused rollout begins no namespace; what is there is kept, and a new one is given the newest', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1 } })
+    const names = await world.namespaces(3)
+    await annotate('t', { 'policy.borough.dev/pause-rollout': 'yes' })
+    await world.edit('t', { templates: [configMap('one', { a: '2' })] })
+    const paused = await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'Paused')
+    expect(paused).toMatchObject({ observedGeneration: 2, matched: 3, synced: 0, waiting: 3 })
+    expect(conditionOf(paused, 'Progressing')?.['message']).toContain(
+      'namespacetemplate t policy.borough.dev/pause-rollout-',
+    )
+    expect(await world.eventsAbout('NamespaceTemplate', 'RolloutPaused', 'default')).toHaveLength(1)
+    await world.admin.delete(configMapResource, { namespace: 'ns-0', name: 'one' })
+    const one = { namespace: 'ns-0', name: 'one' }
+    const back = await waitFor(world.admin, configMapResource, one, (o) => o?.['data'] !== undefined)
+    expect(back?.['data']).toEqual({ a: '1' })
+    await world.namespace('fresh')
+    expect(await world.data('fresh', 'one')).toEqual({ a: '2' })
+    expect(await holders(names, 'one', '1')).toEqual(names)
+    await annotate('t', { 'policy.borough.dev/pause-rollout': 'false' })
+    await world.status('t', (s) => s['synced'] === 4)
+    expect(await holders(names, 'one', '2')).toEqual(names)
+  })
+
+  test('a rollout that is paused on its way begins no other where a place becomes free', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 2 } })
+    const names = await world.namespaces(5)
+    for (const name of names) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await world.edit('t', { templates: [configMap('one', { a: '2' }), configMap('two')] })
+    await world.status('t', (s) => s['failed'] === 2 && s['waiting'] === 3)
+    const begun = await holders(names, 'one', '2')
+    await annotate('t', { 'policy.borough.dev/pause-rollout': 'true' })
+    await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'Paused')
+    await mend(begun[0] ?? '', 'two')
+    const held = await world.status('t', (s) => s['synced'] === 1)
+    expect(held).toMatchObject({ failed: 1, waiting: 3 })
+    expect(await holders(names, 'one', '2')).toEqual(begun)
+    const now = await world.admin.get(templateResource, { name: 't' })
+    expect(now.metadata.generation).toBe(2)
+    await world.admin.patch(
+      templateResource,
+      { name: 't' },
+      {
+        metadata: { annotations: { 'policy.borough.dev/pause-rollout': null } },
+      },
+    )
+    await world.status('t', (s) => s['failed'] === 2 && s['waiting'] === 2)
+  })
+
+  test('the deletion of a paused template goes on', async () => {
+    await world.template('t', [configMap('one')])
+    await world.namespaces(1)
+    await annotate('t', { 'policy.borough.dev/pause-rollout': 'true' })
+    await world.admin.delete(templateResource, { name: 't' })
+    await waitFor(world.admin, templateResource, { name: 't' }, (o) => o === undefined)
+  })
+
   test('pauseOnFailure begins no other namespace after a failure, and goes on when it is mended', async () => {
     await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1, pauseOnFailure: true } })
     const names = await world.namespaces(4)

@@ -10,6 +10,7 @@ import {
   optedOutNamespace,
   optOutAnnotation,
   ownerKey,
+  pauseRolloutAnnotation,
 } from './types.ts'
 
 /** All that is asked of a namespace: it may be one that nothing has validated. */
@@ -17,6 +18,12 @@ type Named = Pick<KubeObject, 'metadata'>
 
 export function isOptedOut(namespace: Named): boolean {
   return namespace.metadata.name === optedOutNamespace || namespace.metadata.annotations?.[optOutAnnotation] === 'true'
+}
+
+/** Mistyped, a stop must stop all the same. What is being deleted is not held: `maxPrune` guards that. */
+export function isRolloutPaused({ metadata }: NamespaceTemplate): boolean {
+  const said = metadata.annotations?.[pauseRolloutAnnotation] ?? ''
+  return said !== '' && said !== 'false' && metadata.deletionTimestamp === undefined
 }
 
 export function isDisabled(template: NamespaceTemplate): boolean {

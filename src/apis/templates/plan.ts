@@ -18,13 +18,13 @@ import { cloneResolver, cloneResource, type ResolveClone } from './clones.ts'
 import { type Difference, differences } from './differences.ts'
 import { startDryRun } from './dry-run-client.ts'
 import { kindsEverOf } from './kinds.ts'
-import { compileMatcher, isDisabled, isOptedOut, type Matcher, selectTemplates } from './match.ts'
+import { compileMatcher, isDisabled, isOptedOut, isRolloutPaused, type Matcher, selectTemplates } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import type { ObjectResult } from './object-result.ts'
 import { populate } from './populate.ts'
 import { PopulatedIndex } from './populated-index.ts'
 import { excessOf, namespacesToPrune } from './prunes.ts'
-import { type NamespaceTemplate, templateGroups, templateResource } from './types.ts'
+import { type NamespaceTemplate, pauseRolloutAnnotation, templateGroups, templateResource } from './types.ts'
 
 export interface PlannedObject {
   /** `RoleBinding/admin` */
@@ -234,7 +234,10 @@ function stopOf(
   const pruned = namespacesToPrune(version, index, reached).length
   const holding = Math.max(index.holdings.countNamespaces(name), withMetadata.length)
   const excess = excessOf(version, pruned, () => Math.max(matched, holding))
-  if (excess === undefined) return undefined
+  if (excess === undefined) {
+    if (!isRolloutPaused(version.template)) return undefined
+    return `its rollout is paused by annotation ${pauseRolloutAnnotation}`
+  }
   return `it would delete objects in ${pruned} namespaces, and ${excess.allowed}`
 }
 

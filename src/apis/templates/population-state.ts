@@ -79,6 +79,7 @@ export class PopulationState {
     this.metadata = new MetadataIndex((template) => this.statuses.request(template))
     this.rollouts = new Rollouts({
       ledger: this.ledger,
+      findTemplate: (name) => this.findTemplate(name),
       countMatched: (version) => this.matchedNamespaces.count(version.template.metadata.name ?? ''),
       wouldPrune: (version) => namespacesToPrune(version, this.index, this.#reached),
       excessOf: (version, pruned) => excessOf(version, pruned, () => this.#countReached(version)),

@@ -4,6 +4,9 @@
  *   edit ──▶ would it prune in more than maxPrune namespaces? ──yes──▶ stopped until it is confirmed: every
  *                      │ no                                          namespace keeps what it has. So is a deletion.
  *                      ▼
+ *            is it paused by its annotation? ──yes──▶ all wait, until that is taken off
+ *                      │ no
+ *                      ▼
  *            ┌─▶ a free place? (under way + failed < maxUnavailable) ──no──▶ the namespace waits
  *            │         │ yes
  *            │         ▼
@@ -14,10 +17,10 @@
  * way goes on from the start, where namespaces that are done cost one comparison each.
  */
 import { generationOf, isSameVersion, type TemplateLedger } from './ledger.ts'
-import type { Matcher } from './match.ts'
+import { isRolloutPaused, type Matcher } from './match.ts'
 import type { PruneExcess } from './prunes.ts'
 import { limitOf } from './rollout-limits.ts'
-import type { NamespaceTemplate } from './types.ts'
+import { type NamespaceTemplate, pauseRolloutAnnotation } from './types.ts'
 
 const haltReasons = ['Paused', 'PopulationPaused', 'TooManyPrunes'] as const
 
@@ -30,6 +33,8 @@ export interface Halt {
 
 export interface RolloutDeps {
   readonly ledger: TemplateLedger
+  /** As it is stored now: annotations make no version. */
+  findTemplate(name: string): NamespaceTemplate | undefined
   /** Namespaces that a version selects. */
   countMatched(version: Matcher): number
   /** Namespaces in which a version would delete something that is there now. */
@@ -152,8 +157,11 @@ export class Rollouts {
 
   #haltOf({ version, prunes }: RolloutState): Halt | undefined {
     if (prunes !== undefined) return prunes
+    const name = nameOf(version)
+    const present = this.#deps.findTemplate(name)
+    if (present !== undefined && isRolloutPaused(present)) return pausedByAnnotation(name)
     if (version.template.spec?.rollout?.pauseOnFailure !== true) return undefined
-    const failing = this.#deps.ledger.failing(nameOf(version), generationOf(version))
+    const failing = this.#deps.ledger.failing(name, generationOf(version))
     if (failing === 0) return undefined
     const message =
       `${failing} namespaces failed with generation ${generationOf(version)}; no other is begun until they are ` +
@@ -187,6 +195,13 @@ export class Rollouts {
     this.#deps.wake(next)
   }
 }
+
+const pausedByAnnotation = (name: string): Halt => ({
+  reason: 'Paused',
+  message:
+    `it is paused by annotation ${pauseRolloutAnnotation}: no other namespace is begun. Resume it with: ` +
+    `kubectl annotate namespacetemplate ${name} ${pauseRolloutAnnotation}-`,
+})
 
 /** A late event with an older version does not bring it back. */
 const isNotBefore = (known: Matcher, version: Matcher): boolean =>

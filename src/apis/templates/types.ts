@@ -160,6 +160,8 @@ export const applyAnnotation = 'policy/namespace-template-apply'
 export const requirePermissionAnnotation = 'policy/namespace-template-require-permission'
 /** On a template: the generation whose prunes are meant, beyond `spec.rollout.maxPrune`; its deletion is one too. */
 export const confirmPruneAnnotation = 'policy.borough.dev/confirm-prune'
+/** On a template: no further existing namespace is brought to its newest generation; every value but `false` does. */
+export const pauseRolloutAnnotation = 'policy.borough.dev/pause-rollout'
 /** On a template or its definition: what a version must understand to act on it (`feature-level.ts`). */
 export const featureLevelAnnotation = 'policy.borough.dev/feature-level'
 /** On a Secret or ConfigMap: the namespaces that may have a copy of it, as a label selector; `*` is all. */

@@ -16,6 +16,7 @@ import { ClusterContext, useCluster } from './use-cluster.ts'
 import { namespaceInPath, templateInPath } from './view-paths.ts'
 import { Mark, ThemeIcon } from './widgets/icons.tsx'
 import { Later } from './widgets/later.tsx'
+import { ViewBoundary } from './widgets/view-boundary.tsx'
 
 interface AppProps {
   readonly cluster: Cluster
@@ -38,7 +39,7 @@ export function App({ cluster, router }: AppProps) {
         <TopBar path={path} />
         <Trouble />
         <main id="main" tabIndex={-1}>
-          {view}
+          <ViewBoundary address={path}>{view}</ViewBoundary>
         </main>
       </RouterContext.Provider>
     </ClusterContext.Provider>

@@ -6,6 +6,7 @@ import { RestClient } from '../../client/rest-client.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { type Feed, type FeedOptions, startFeed } from './feed.ts'
+import { KeptLists } from './kept-lists.ts'
 import { LiveClient } from './live-client.ts'
 import { Creations } from './namespaces/creations.ts'
 import { type PageTransport, pageTransport } from './page-transport.ts'
@@ -35,6 +36,7 @@ export class Cluster {
   readonly lost: Session['lost']
   readonly creations: Creations
   readonly #transport: PageTransport
+  readonly #kept = new KeptLists()
   #me: Promise<UserInfo> | undefined
 
   constructor(session: Session, storage: Storage, clock: Clock = pageClock) {
@@ -58,7 +60,12 @@ export class Cluster {
   }
 
   feed<T extends KubeObject>(options: FeedOptions): Feed<T> {
-    return startFeed<T>(this.client, this.clock, options)
+    const findKept = () => this.#kept.find(options) as readonly T[] | undefined
+    const feed = startFeed<T>(this.client, this.clock, options, findKept)
+    feed.state.subscribe(({ ready, objects, refused }) => {
+      if (ready && refused === undefined) this.#kept.keep(options, objects)
+    })
+    return feed
   }
 
   /** Does `send` with a client whose warnings are kept. */

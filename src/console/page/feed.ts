@@ -26,8 +26,18 @@ const burstMs = 50
 /** How often a kind is listed that may be listed and not watched. */
 const listAgainMs = 15_000
 
-export function startFeed<T extends KubeObject>(client: Client, clock: Clock, options: FeedOptions): Feed<T> {
+/** @param findKept what was listed before: shown where the cluster can't be asked, until it can */
+export function startFeed<T extends KubeObject>(
+  client: Client,
+  clock: Clock,
+  options: FeedOptions,
+  findKept: () => readonly T[] | undefined = () => undefined,
+): Feed<T> {
   const state = signal<FeedState<T>>({ ready: false, objects: [] })
+  const showKept = (): void => {
+    const objects = state.value.ready ? undefined : findKept()
+    if (objects !== undefined) state.value = { ready: true, objects }
+  }
   const left = new AbortController()
   const refuse = (refused: Error): void => {
     // Rights may come; but then the view is opened again, and asking all the time helps until then nothing.
@@ -57,7 +67,7 @@ export function startFeed<T extends KubeObject>(client: Client, clock: Clock, op
       onError(error) {
         // Of the page's own code: it would be asked again and again in silence.
         if (error instanceof ReferenceError) throwUncaught(error)
-        if (!(error instanceof Error) || !(isForbidden(error) || isNotFound(error))) return
+        if (!(error instanceof Error) || !(isForbidden(error) || isNotFound(error))) return showKept()
         if (!informer.synced) return refuse(error)
         // It was listed: the watch alone is refused, or the right was taken away, which the next list says.
         show()

@@ -1,6 +1,7 @@
 /** The API as the page reaches it: requests through the console, watches in its one stream. */
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { Transport, TransportRequest, TransportResponse } from '../../client/transport.ts'
+import { findStatusError } from '../../kube/status-error.ts'
 import type { LiveClient } from './live-client.ts'
 import type { Session } from './session.ts'
 
@@ -11,6 +12,15 @@ export interface PageTransport extends Transport {
 
 /** What stands between answers so, not the API. */
 const unreached: ReadonlySet<number> = new Set([502, 503, 504])
+
+/** The console itself does not answer. */
+class ConsoleUnreached extends Error {
+  override readonly name = 'ConsoleUnreached'
+}
+
+/** Whether asking again may help: what was asked has not come to the API. */
+export const isUnreached = (error: unknown): boolean =>
+  error instanceof ConsoleUnreached || unreached.has(findStatusError(error)?.code ?? 0)
 
 export function pageTransport(session: Session, live: LiveClient): PageTransport {
   const trouble = signal<string | undefined>(undefined)
@@ -37,12 +47,17 @@ async function ask(session: Session, request: TransportRequest): Promise<Transpo
   const { method, path, query, headers, body, signal: left } = request
   const { 'user-agent': _ours, ...sent } = headers
   const search = query.size === 0 ? '' : `?${query.toString()}`
-  const answer = await session.fetch(path + search, {
-    method,
-    headers: sent,
-    ...(body === undefined ? {} : { body: new Uint8Array(body) }),
-    ...(left === undefined ? {} : { signal: left }),
-  })
+  const answer = await session
+    .fetch(path + search, {
+      method,
+      headers: sent,
+      ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+      ...(left === undefined ? {} : { signal: left }),
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof TypeError)) throw error
+      throw new ConsoleUnreached(`the console does not answer: ${error.message}`, { cause: error })
+    })
   return {
     status: answer.status,
     header: (name) => answer.headers.get(name) ?? undefined,

@@ -10,6 +10,7 @@ import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
 import { PhaseBadge, PopulationBadge } from '../namespaces/phase-badge.tsx'
 import { Link } from '../router.tsx'
 import { useCluster } from '../use-cluster.ts'
+import { Asking } from '../widgets/asking.tsx'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Moment } from '../widgets/moment.tsx'
 import { Words } from '../widgets/words.tsx'
@@ -77,9 +78,7 @@ export function NamespaceView({ name, tab }: NamespaceViewProps) {
           <NotShown name={name} why={found.value} />
         ) : null}
         {isGone.value || isClosed(found.value) ? null : found.value === undefined ? (
-          <p class="muted" role="status">
-            Asking the cluster…
-          </p>
+          <Asking />
         ) : (
           bodyOf(tab, name, namespace)
         )}

@@ -4,6 +4,7 @@ import { useMay, useVerdict } from '../access-review.ts'
 import { loadCreateView } from '../later-views.ts'
 import { Link, useRouter } from '../router.tsx'
 import { useCluster } from '../use-cluster.ts'
+import { Asking } from '../widgets/asking.tsx'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { PlusIcon } from '../widgets/icons.tsx'
 import { exactTime, Moment } from '../widgets/moment.tsx'
@@ -69,9 +70,9 @@ export function NamespacesView() {
       </header>
       {isKnownOnly ? <KnownOnly refused={refused} mine={mine} /> : null}
       {found === undefined ? (
-        <p class="muted pad" role="status">
-          Asking the cluster…
-        </p>
+        <div class="scroll">
+          <Asking />
+        </div>
       ) : found.length === 0 ? (
         <Empty sought={sought} isKnownOnly={isKnownOnly} mine={mine} />
       ) : (

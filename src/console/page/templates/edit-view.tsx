@@ -1,9 +1,11 @@
 /** An edit of a template: written, planned over all namespaces, and only then saved. The editor is loaded for it. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { isUnreached } from '../page-transport.ts'
 import { Link, useRouter } from '../router.tsx'
 import { useAnswer } from '../use-answer.ts'
 import { useCluster } from '../use-cluster.ts'
+import { Asking } from '../widgets/asking.tsx'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { loadEdited } from './edited.ts'
@@ -15,13 +17,20 @@ export function EditView({ name }: { readonly name: string | undefined }) {
   const router = useRouter()
   const generation = router.place.value.query.get('generation')
   const edited = useAnswer((signal) => loadEdited(client, name, generation, signal), [client, name, generation])
+  const failure = useSignal<unknown>(undefined)
   const loaded = useSignal<typeof editing | undefined>(undefined)
   useEffect(() => {
-    void import('./editing.tsx').then((module) => {
-      loaded.value = module
-    })
+    import('./editing.tsx').then(
+      (module) => {
+        loaded.value = module
+      },
+      (error: unknown) => {
+        failure.value = error
+      },
+    )
   }, [])
   const Editing = loaded.value?.Editing
+  const isFailed = failure.value !== undefined || (edited.error !== undefined && !isUnreached(edited.error))
   return (
     <>
       <header class="view-head">
@@ -31,11 +40,14 @@ export function EditView({ name }: { readonly name: string | undefined }) {
         <h1>{name === undefined ? 'New template' : `Edit ${name}`}</h1>
       </header>
       <div class="scroll">
-        {edited.error === undefined ? null : <Refusal error={edited.error} />}
+        {edited.error === undefined || isUnreached(edited.error) ? null : <Refusal error={edited.error} />}
+        {failure.value === undefined ? null : (
+          <Refusal error={failure.value} title="The editor was not loaded: reload the page" />
+        )}
         {Editing === undefined || edited.value === undefined ? (
-          <p class="muted" role="status">
-            Loading the editor…
-          </p>
+          isFailed ? null : (
+            <Asking what="Loading the editor…" />
+          )
         ) : (
           <Editing edited={edited.value} onSaved={(saved) => router.go(pathOfTemplate(saved))} />
         )}

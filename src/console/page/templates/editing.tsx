@@ -6,9 +6,12 @@ import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
 import { findStatusError } from '../../../kube/status-error.ts'
 import { useCluster } from '../use-cluster.ts'
 import { Refusal } from '../widgets/refusal.tsx'
+import { ConflictPanel } from './conflict-panel.tsx'
 import type { Edited } from './edited.ts'
+import { EndsPanel } from './ends-panel.tsx'
+import { conflictMark, mergeTexts } from './line-diff.ts'
 import { PlanPanel } from './plan-panel.tsx'
-import { saveTemplate } from './save-template.ts'
+import { conflictOf, type SaveConflict, saveTemplate } from './save-template.ts'
 import { faultsAt, readTemplate, textOf } from './template-text.ts'
 import { openEditor, type YamlEditor } from './yaml-editor.ts'
 
@@ -20,8 +23,15 @@ interface EditingProps {
 type State =
   | { readonly at: 'edited' }
   | { readonly at: 'planning' }
-  | { readonly at: 'planned'; readonly plan: TemplatePlan; readonly template: NamespaceTemplate }
+  | {
+      readonly at: 'planned'
+      readonly plan: TemplatePlan
+      readonly template: NamespaceTemplate
+      readonly present: NamespaceTemplate | undefined
+    }
   | { readonly at: 'refused'; readonly error: unknown }
+  | { readonly at: 'conflict'; readonly conflict: SaveConflict }
+  | { readonly at: 'marked'; readonly conflicts: number }
 
 /** Two requests for each object of each namespace. */
 const patienceMs = 10 * 60_000
@@ -31,8 +41,11 @@ export function Editing({ edited, onSaved }: EditingProps) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<YamlEditor>(undefined)
   const state = useSignal<State>({ at: 'edited' })
+  /** What a save replaces: another author's, once it was seen. */
+  const basis = useRef(edited.present)
   useEffect(() => {
     if (host.current === null) return undefined
+    basis.current = edited.present
     const opened = openEditor(host.current, textOf(edited.first), () => {
       state.value = { at: 'edited' }
     })
@@ -54,18 +67,34 @@ export function Editing({ edited, onSaved }: EditingProps) {
       // An edit meanwhile has made this plan one of another text.
       if (state.value.at !== 'planning' || first === undefined) return
       editor.current?.mark([])
-      state.value = { at: 'planned', plan: first, template }
+      state.value = { at: 'planned', plan: first, template, present: basis.current }
     } catch (error) {
       if (state.value.at === 'planning') refuse(error, text)
     }
   }
   const save = async (template: NamespaceTemplate): Promise<void> => {
     try {
-      const saved = await saveTemplate(client, edited.present, template)
+      const saved = await saveTemplate(client, basis.current, template)
       onSaved(saved.metadata.name ?? '')
     } catch (error) {
-      refuse(error, editor.current?.text() ?? '')
+      // Where it can't be told what stands there now, the refusal alone is shown.
+      const conflict = await conflictOf(client, basis.current, template, error).catch(() => undefined)
+      if (conflict === undefined) refuse(error, editor.current?.text() ?? '')
+      else state.value = { at: 'conflict', conflict }
     }
+  }
+  const keepMine = ({ theirs }: SaveConflict): void => {
+    basis.current = theirs
+    void plan()
+  }
+  const bringTogether = ({ before, after, theirs }: SaveConflict): void => {
+    const { text, conflicts } = mergeTexts(before, editor.current?.text() ?? '', after)
+    basis.current = theirs
+    editor.current?.replace(text)
+    if (conflicts === 0) return void plan()
+    const from = text.indexOf(conflictMark)
+    editor.current?.mark([{ from, to: from + conflictMark.length, message: 'Both authors changed these lines' }])
+    state.value = { at: 'marked', conflicts }
   }
   const now = state.value
   return (
@@ -75,41 +104,73 @@ export function Editing({ edited, onSaved }: EditingProps) {
         <small class="muted">
           <kbd>Ctrl</kbd>+<kbd>Space</kbd> completes, <kbd>Ctrl</kbd>+<kbd>]</kbd> indents.
         </small>
-        <div class="row">
-          <button
-            type="button"
-            class="button"
-            aria-disabled={now.at === 'planning'}
-            onClick={() => now.at !== 'planning' && void plan()}
-          >
-            Plan
-          </button>
-          <button
-            type="button"
-            class="button primary"
-            disabled={now.at !== 'planned'}
-            onClick={() => now.at === 'planned' && void save(now.template)}
-          >
-            Save
-          </button>
-          <span class="muted" role="status">
-            {now.at === 'edited' ? 'It is saved after it was planned.' : ''}
-            {now.at === 'planning' ? 'Asking the server by dry runs, namespace by namespace…' : ''}
-          </span>
-        </div>
+        <Steps now={now} plan={() => void plan()} save={(template) => void save(template)} />
       </section>
-      <Beside now={now} />
+      <Beside now={now} onKeep={keepMine} onRebase={bringTogether} />
     </div>
   )
 }
 
+interface StepsProps {
+  readonly now: State
+  readonly plan: () => void
+  readonly save: (template: NamespaceTemplate) => void
+}
+
+function Steps({ now, plan, save }: StepsProps) {
+  return (
+    <div class="row">
+      <button
+        type="button"
+        class="button"
+        aria-disabled={now.at === 'planning'}
+        onClick={() => now.at !== 'planning' && plan()}
+      >
+        Plan
+      </button>
+      <button
+        type="button"
+        class="button primary"
+        disabled={now.at !== 'planned'}
+        onClick={() => now.at === 'planned' && save(now.template)}
+      >
+        Save
+      </button>
+      <span class="muted" role="status">
+        {now.at === 'edited' ? 'It is saved after it was planned.' : ''}
+        {now.at === 'marked' ? markedText(now.conflicts) : ''}
+        {now.at === 'planning' ? 'Asking the server by dry runs, namespace by namespace…' : ''}
+      </span>
+    </div>
+  )
+}
+
+const markedText = (n: number): string =>
+  `Both changed ${n === 1 ? 'one place' : `${n} places`}: it stands there twice, between <<<<<<< and >>>>>>>. ` +
+  'Take what is meant, then plan.'
+
+interface BesideProps {
+  readonly now: State
+  readonly onKeep: (conflict: SaveConflict) => void
+  readonly onRebase: (conflict: SaveConflict) => void
+}
+
 /** What the plan says, or what it would. */
-function Beside({ now }: { readonly now: State }) {
+function Beside({ now, onKeep, onRebase }: BesideProps) {
   switch (now.at) {
+    case 'conflict': {
+      const { conflict } = now
+      return <ConflictPanel conflict={conflict} onKeep={() => onKeep(conflict)} onRebase={() => onRebase(conflict)} />
+    }
     case 'refused':
       return <Refusal error={now.error} title="It would be refused" />
     case 'planned':
-      return <PlanPanel plan={now.plan} />
+      return (
+        <div class="beside">
+          <PlanPanel plan={now.plan} />
+          <EndsPanel present={now.present} template={now.template} />
+        </div>
+      )
     default:
       return (
         <section class="panel" aria-labelledby="unplanned">

@@ -8,10 +8,13 @@ import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
 import { PhaseBadge, PopulationBadge } from '../namespaces/phase-badge.tsx'
 import { Link, useRouter } from '../router.tsx'
 import { useFeed } from '../use-cluster.ts'
+import { Asking } from '../widgets/asking.tsx'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { Search, useSought } from '../widgets/search.tsx'
 import { type Column, VirtualRows } from '../widgets/virtual-rows.tsx'
+import { TemplatesUnseen } from './templates-unseen.tsx'
+import { useMayCreateTemplates } from './templates-view.tsx'
 
 const columns: readonly Column[] = [
   { key: 'name', title: 'Namespace' },
@@ -33,7 +36,8 @@ export function MapView() {
   const rows = useMemo(() => reachOf(templates.objects, namespaces.objects), [templates.objects, namespaces.objects])
   const sought = useSought()
   const shown = useMemo(() => rows.filter(testOf(chosen, sought)), [rows, chosen, sought])
-  const refused = templates.refused ?? namespaces.refused
+  const mayCreate = useMayCreateTemplates()
+  const isReady = templates.ready && namespaces.ready
   return (
     <>
       <header class="view-head">
@@ -55,14 +59,31 @@ export function MapView() {
           </select>
         </label>
       </header>
-      {refused === undefined ? null : <Refusal error={refused} />}
-      {shown.length === 0 ? (
+      {templates.refused !== undefined ? (
+        <div class="scroll">
+          <TemplatesUnseen refused={templates.refused} />
+        </div>
+      ) : namespaces.refused !== undefined ? (
+        <div class="scroll">
+          <Refusal error={namespaces.refused} title="The server does not list namespaces to you" />
+          <p>
+            Those that you know by name are at <Link href="/namespaces">My namespaces</Link>, each with what its
+            templates gave it under <em>Objects</em>.
+          </p>
+        </div>
+      ) : !isReady ? (
+        <div class="scroll">
+          <Asking />
+        </div>
+      ) : shown.length === 0 ? (
         <div class="empty">
-          <h2>{templates.ready && namespaces.ready ? emptyText(sought) : 'Asking the cluster…'}</h2>
-          {templates.ready && templates.objects.length === 0 ? (
+          <h2>{emptyText(sought)}</h2>
+          {templates.objects.length === 0 && mayCreate ? (
             <Link class="button primary" href="/new/template">
               New template
             </Link>
+          ) : templates.objects.length === 0 ? (
+            <p>There is no template yet, and you may not create one.</p>
           ) : (
             <p>A template selects namespaces by label, name and creator, as its text says.</p>
           )}

@@ -19,9 +19,7 @@ export function PlanPanel({ plan }: { readonly plan: TemplatePlan }) {
       <h2 id="plan">
         {isNew ? 'The new template selects' : 'It selects'} {countOf(matched)}, {changeText(namespaces.length)}
       </h2>
-      {stop === undefined ? null : (
-        <p class="notice wait">It would stop before all of this, until it is confirmed: {stop}.</p>
-      )}
+      {stop === undefined ? null : <p class="notice wait">It would stop before all of this: {stop}.</p>}
       {groups.map((group) => (
         <Group key={group.namespaces[0]} group={group} />
       ))}
@@ -29,7 +27,7 @@ export function PlanPanel({ plan }: { readonly plan: TemplatePlan }) {
   )
 }
 
-const countOf = (n: number): string => `${n.toLocaleString('en')} namespace${n === 1 ? '' : 's'}`
+export const countOf = (n: number): string => `${n.toLocaleString('en')} namespace${n === 1 ? '' : 's'}`
 const changeText = (changed: number): string =>
   changed === 0 ? 'and nothing would change' : `and ${countOf(changed)} would change`
 

@@ -3,6 +3,7 @@ import type { Progress } from './template-state.ts'
 
 const parts = [
   { key: 'synced', title: 'done' },
+  { key: 'extended', title: 'done, added to by others' },
   { key: 'underWay', title: 'under way' },
   { key: 'failed', title: 'failed' },
   { key: 'skipped', title: 'skipped' },

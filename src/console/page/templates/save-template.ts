@@ -2,7 +2,8 @@
 import { type NamespaceTemplate, templateResource } from '../../../apis/templates/types.ts'
 import type { Client } from '../../../client/client.ts'
 import { lastAppliedAnnotation } from '../../../kube/apply/last-applied.ts'
-import { isConflict } from '../../../kube/status-error.ts'
+import { isAlreadyExists, isConflict, isNotFound } from '../../../kube/status-error.ts'
+import { textOf } from './template-text.ts'
 
 /** Its status is written once a second while it rolls out. */
 const mostTries = 20
@@ -41,8 +42,31 @@ export async function saveTemplate(
   }
 }
 
-const saysTheSame = (a: NamespaceTemplate, b: NamespaceTemplate): boolean =>
-  a.metadata.uid === b.metadata.uid &&
-  a.metadata.generation === b.metadata.generation &&
-  JSON.stringify([a.metadata.labels, a.metadata.annotations]) ===
-    JSON.stringify([b.metadata.labels, b.metadata.annotations])
+/** What an author reads of it: its status, and what `kubectl apply` keeps there, may have changed. */
+const saysTheSame = (a: NamespaceTemplate, b: NamespaceTemplate): boolean => textOf(a) === textOf(b)
+
+/** What another author made of a template while it was edited. */
+export interface SaveConflict {
+  /** What the edit began with; empty for a new one. */
+  readonly before: string
+  /** What is stored now; empty where it was deleted. */
+  readonly after: string
+  readonly theirs: NamespaceTemplate | undefined
+}
+
+/** What stands in the way of a save that was refused; undefined = no other author. @throws StatusError */
+export async function conflictOf(
+  client: Client,
+  present: NamespaceTemplate | undefined,
+  { metadata: { name = '' } }: NamespaceTemplate,
+  refusal: unknown,
+): Promise<SaveConflict | undefined> {
+  if (!isConflict(refusal) && !isAlreadyExists(refusal) && !isNotFound(refusal)) return undefined
+  const before = present?.metadata.name === name ? textOf(present) : ''
+  const theirs = await client.get(templateResource, { name }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+  const after = theirs === undefined ? '' : textOf(theirs)
+  return after === before ? undefined : { before, after, theirs }
+}

@@ -1,4 +1,7 @@
 /** How far a template is, from its status: the figures, and the one word that they come to. */
+
+import { isRolloutPaused } from '../../../apis/templates/match.ts'
+import { limitOf } from '../../../apis/templates/rollout-limits.ts'
 import type { NamespaceTemplate, TemplateCondition } from '../../../apis/templates/types.ts'
 import { applyAnnotation } from '../../../apis/templates/types.ts'
 
@@ -7,18 +10,28 @@ export interface Progress {
   readonly synced: number
   readonly failed: number
   readonly skipped: number
+  /** Done, and others have added to it. */
+  readonly extended: number
   readonly waiting: number
   /** Begun and not done. */
   readonly underWay: number
 }
 
 export function progressOf({ status = {} }: NamespaceTemplate): Progress {
-  const { matched = 0, synced = 0, failed = 0, skipped = 0, waiting = 0 } = status
-  const underWay = Math.max(0, matched - synced - failed - skipped - waiting)
-  return { matched, synced, failed, skipped, waiting, underWay }
+  const { matched = 0, synced = 0, failed = 0, skipped = 0, extended = 0, waiting = 0 } = status
+  const underWay = Math.max(0, matched - synced - failed - skipped - extended - waiting)
+  return { matched, synced, failed, skipped, extended, waiting, underWay }
 }
 
-export type TemplateWord = 'complete' | 'rolling out' | 'failing' | 'stopped' | 'disabled' | 'going' | 'not yet seen'
+export type TemplateWord =
+  | 'complete'
+  | 'rolling out'
+  | 'failing'
+  | 'paused'
+  | 'stopped'
+  | 'disabled'
+  | 'going'
+  | 'not yet seen'
 
 export const conditionOf = ({ status }: NamespaceTemplate, type: string): TemplateCondition | undefined =>
   status?.conditions?.find((condition) => condition.type === type)
@@ -33,13 +46,52 @@ export const stopOf = (template: NamespaceTemplate): TemplateCondition | undefin
 
 export function wordOf(template: NamespaceTemplate): TemplateWord {
   const { metadata, status } = template
-  if (stopOf(template) !== undefined) return 'stopped'
+  const stop = stopOf(template)
+  if (stop !== undefined && !(stop.reason === 'Paused' && isRolloutPaused(template))) return 'stopped'
   if (metadata.deletionTimestamp !== undefined) return 'going'
   if (isDisabled(template)) return 'disabled'
+  if (isRolloutPaused(template)) return 'paused'
   if (status?.observedGeneration !== metadata.generation) return 'not yet seen'
   if (conditionOf(template, 'Progressing')?.status === 'True') return 'rolling out'
   return progressOf(template).failed > 0 ? 'failing' : 'complete'
 }
+
+export interface Waves {
+  /** Namespaces at a time. */
+  readonly size: number
+  /** From 1; places that become free are taken at once, so a wave begins before the last is whole. */
+  readonly now: number
+  readonly all: number
+}
+
+/** Undefined where all are begun at once. */
+export function wavesOf(template: NamespaceTemplate): Waves | undefined {
+  const { matched, waiting } = progressOf(template)
+  const size = Math.max(
+    1,
+    limitOf(template.spec?.rollout?.maxUnavailable, () => matched),
+  )
+  const all = Math.ceil(matched / size)
+  if (all <= 1) return undefined
+  return { size, now: Math.ceil((matched - waiting) / size), all }
+}
+
+/** What the figures are of, in words: `3 of 12 namespaces hold generation 7: wave 2 of 6, 2 at a time`. */
+export function progressText(template: NamespaceTemplate): string {
+  const { generation = 0 } = template.metadata
+  const seen = template.status?.observedGeneration ?? 0
+  if (seen !== generation) return `Generation ${generation} was not looked at yet; the figures are of ${seen}.`
+  const { matched, synced, skipped, extended, waiting } = progressOf(template)
+  const done = synced + skipped + extended
+  const held = `${countText(done)} of ${countText(matched)} namespaces hold generation ${generation}`
+  const waves = waiting === 0 ? undefined : wavesOf(template)
+  if (waves === undefined) return `${held}.`
+  const { now, all, size } = waves
+  const wave = now === 0 ? `no wave of ${countText(all)} has begun` : `wave ${countText(now)} of ${countText(all)}`
+  return `${held}: ${wave}, ${countText(size)} at a time.`
+}
+
+const countText = (n: number): string => n.toLocaleString('en')
 
 export const isDisabled = ({ metadata }: NamespaceTemplate): boolean =>
   metadata.annotations?.[applyAnnotation] === 'disable'

@@ -1,24 +1,27 @@
 /** All templates: how far each has reached, and the switch that stops them all. */
 import { isPaused, pausedKey, populationConfig } from '../../../apis/templates/population-config.ts'
 import { type NamespaceTemplate, templateResource } from '../../../apis/templates/types.ts'
-import { isNotFound } from '../../../kube/status-error.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { useMay } from '../access-review.ts'
 import { Link } from '../router.tsx'
 import { useCluster, useFeed } from '../use-cluster.ts'
 import { ActionButton } from '../widgets/action-button.tsx'
+import { Asking } from '../widgets/asking.tsx'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { PlusIcon } from '../widgets/icons.tsx'
 import { Moment } from '../widgets/moment.tsx'
-import { Refusal } from '../widgets/refusal.tsx'
 import { ProgressBar, WordBadge } from './progress-bar.tsx'
 import { progressOf, wordOf } from './template-state.ts'
+import { TemplatesUnseen } from './templates-unseen.tsx'
 
 export const pathOfTemplate = (name: string): string => `/templates/${encodeURIComponent(name)}`
 
+export const useMayCreateTemplates = (): boolean =>
+  useMay({ verb: 'create', group: templateResource.group, resource: templateResource.resource })
+
 export function TemplatesView() {
   const { ready, objects, refused } = useFeed<NamespaceTemplate>({ resource: templateResource })
-  const mayCreate = useMay({ verb: 'create', group: templateResource.group, resource: templateResource.resource })
+  const mayCreate = useMayCreateTemplates()
   return (
     <>
       <header class="view-head">
@@ -37,25 +40,21 @@ export function TemplatesView() {
       </header>
       <div class="scroll">
         <Switch />
-        {refused !== undefined && isNotFound(refused) ? (
-          <div class="empty">
-            <h2>This cluster has no templates</h2>
-            <p>borough populate brings them to any cluster: a controller and its webhooks.</p>
-            <CopyCommand command="borough populate" />
-          </div>
-        ) : refused !== undefined ? (
-          <Refusal error={refused} title="The server does not show templates to you" />
+        {refused !== undefined ? (
+          <TemplatesUnseen refused={refused} />
         ) : !ready ? (
-          <p class="muted" role="status">
-            Asking the cluster…
-          </p>
+          <Asking />
         ) : objects.length === 0 ? (
           <div class="empty">
             <h2>There is no template yet</h2>
             <p>A template holds objects that every namespace it selects is given when it is created, and keeps.</p>
-            <Link class="button primary" href="/new/template">
-              Write the first template
-            </Link>
+            {mayCreate ? (
+              <Link class="button primary" href="/new/template">
+                Write the first template
+              </Link>
+            ) : (
+              <p>You may not create one.</p>
+            )}
           </div>
         ) : (
           <TemplateTable templates={objects} />

@@ -14,6 +14,8 @@ import type { TextFault } from './template-text.ts'
 
 export interface YamlEditor {
   text(): string
+  /** As an edit, which can be undone. */
+  replace(text: string): void
   mark(faults: readonly TextFault[]): void
   close(): void
 }
@@ -43,6 +45,9 @@ export function openEditor(host: HTMLElement, text: string, onEdit: () => void):
   })
   return {
     text: () => view.state.doc.toString(),
+    replace(changed) {
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: changed } })
+    },
     mark(faults) {
       const { length } = view.state.doc
       const diagnostics = faults.map(({ from, to, message }) => ({

@@ -1,0 +1,113 @@
+/** A view that is opened while the server is down, and a view that fails: neither leaves an empty page. */
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openRemote } from '../../src/client/remote.ts'
+import { adminKubeconfigPath } from '../../src/datadir/data-dir.ts'
+import { BoroughProcess } from '../interop/borough-process.ts'
+import { axeFaults, consoleOf, noBrowser, startBrowser, startConsoleWorld, visit } from '../support/console-world.ts'
+
+const templates = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' }
+const greeting = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'greeting' }, data: { text: 'hello' } }
+const spec = { namespaces: { nameSelector: { include: ['none-*'] } }, templates: [greeting] }
+
+describe.skipIf(noBrowser !== undefined)(
+  `what can't be shown${noBrowser === undefined ? '' : ` (skipped: ${noBrowser})`}`,
+  () => {
+    let browser: Browser
+    beforeAll(async () => {
+      browser = await startBrowser()
+    })
+    afterAll(() => browser?.close())
+
+    test('while the server is down a view shows what was there, or that it is down, and fills later', async () => {
+      await using server = await BoroughProcess.start()
+      const kubeconfigPath = adminKubeconfigPath(server.dataDir)
+      const { client } = openRemote({ kubeconfigPath, userAgent: 'test' })
+      await client.create(templates, { metadata: { name: 'default' }, spec })
+      await using served = await consoleOf(kubeconfigPath)
+      const { page, context } = await visit(browser, served.address)
+      await page.getByRole('row').filter({ hasText: 'kube-system' }).waitFor()
+      await page.getByRole('link', { name: 'Templates' }).click()
+      await page.getByRole('link', { name: 'default' }).waitFor()
+      await server.end('SIGKILL')
+      await page.getByText('Reconnecting.').waitFor()
+      // Of lists that were seen.
+      await page.getByRole('link', { name: 'default' }).click()
+      await page.getByRole('heading', { name: 'Rollout of generation 1' }).waitFor()
+      await page.getByRole('link', { name: 'Which namespaces' }).click()
+      await page.getByRole('link', { name: 'Namespaces', exact: true }).click()
+      await page.getByRole('row').filter({ hasText: 'kube-system' }).waitFor()
+      // What was never asked for can't be known.
+      await page.getByRole('link', { name: 'Templates', exact: true }).click()
+      await page.getByRole('link', { name: 'default' }).click()
+      await page.getByRole('link', { name: 'Edit and plan' }).click()
+      await page.getByText('The server can’t be reached.').waitFor()
+      await page.getByText('this page fills when it answers').waitFor()
+      expect(await axeFaults(page)).toEqual([])
+      await server.start()
+      await page.getByText('text: hello').waitFor()
+      await page.getByText('Reconnecting.').waitFor({ state: 'detached' })
+      await context.close()
+    })
+
+    test('a page that is opened while the server is down says so at once', async () => {
+      await using server = await BoroughProcess.start()
+      await using served = await consoleOf(adminKubeconfigPath(server.dataDir))
+      const { page, context } = await visit(browser, served.address)
+      await page.getByRole('row').filter({ hasText: 'kube-system' }).waitFor()
+      await server.end('SIGKILL')
+      for (const path of ['/templates', '/templates/default', '/map', '/namespaces', '/namespaces/default']) {
+        await page.goto(`${served.origin}${path}`)
+        await page.getByText('The server can’t be reached.').waitFor()
+      }
+      await server.start()
+      await page.getByRole('heading', { name: 'default' }).waitFor()
+      await page.getByText('The server can’t be reached.').waitFor({ state: 'detached' })
+      await context.close()
+    })
+
+    test('an error in one view is shown with a way back, and the rest goes on', async () => {
+      await using world = await startConsoleWorld()
+      await world.plane.client.create(templates, { metadata: { name: 'default' }, spec })
+      const served = await world.consoleFor('root', ['system:masters'])
+      const { page, context, faults } = await visit(browser, served.address)
+      // An answer that no server gives: its conditions are no list.
+      const broken = { metadata: { name: 'broken', resourceVersion: '1' }, status: { conditions: 7 } }
+      const pattern = '**/apis/policy.borough.dev/v1alpha1/namespacetemplates?*'
+      await page.route(pattern, (route) =>
+        route.fulfill({ json: { metadata: { resourceVersion: '1' }, items: [broken] } }),
+      )
+      await page.getByRole('link', { name: 'Templates' }).click()
+      const alert = page.getByRole('alert')
+      await alert.getByText(/TypeError: .*find is not a function/).waitFor()
+      expect(faults.join()).toContain('find is not a function')
+      expect(await axeFaults(page)).toEqual([])
+      await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'Namespaces' }).click()
+      await page.getByRole('row').filter({ hasText: 'kube-system' }).waitFor()
+      expect(await alert.count()).toBe(0)
+      await page.goBack()
+      await alert.getByText(/find is not a function/).waitFor()
+      await page.unroute(pattern)
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByRole('link', { name: 'default' }).waitFor()
+      expect(await alert.count()).toBe(0)
+      await context.close()
+    })
+
+    test('who may not see templates is told what can be done without them, in the list and in the map', async () => {
+      await using world = await startConsoleWorld()
+      const { page, context } = await visit(browser, (await world.consoleFor('nobody')).address)
+      for (const path of ['/templates', '/map']) {
+        await page.goto(new URL(path, page.url()).href)
+        await page.getByText('User "nobody" cannot list resource "namespacetemplates"').waitFor()
+        await page.getByRole('heading', { name: 'What you can do without them' }).waitFor()
+        await page.getByText('kubectl create clusterrole template-reader').waitFor()
+        expect(await page.getByRole('link', { name: 'New template' }).count()).toBe(0)
+        expect(await axeFaults(page)).toEqual([])
+      }
+      await page.getByRole('main').getByRole('link', { name: 'Create namespace' }).click()
+      await page.getByRole('heading', { name: 'Create a namespace' }).waitFor()
+      await context.close()
+    })
+  },
+)
