@@ -1,6 +1,6 @@
 /**
  * A real systemd, as process 1 of namespaces of its own: of processes, mounts, network, cgroups. Its files are those of
- * this machine, and what it writes goes to memory and away with it. Takes root, and a kernel that gives such namespaces.
+ * this machine, and what it writes goes to memory and away with it. Takes root, and a kernel that gives such ones.
  */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -38,7 +38,8 @@ touch "$R/opt/node/node"
 mount --bind "$2" "$R/opt/borough"
 mount --bind "$3" "$R/opt/node/node"
 echo 0123456789abcdef0123456789abcdef > "$R/etc/machine-id"
-printf '[Unit]\\nRequires=basic.target systemd-journald.service\\nAfter=basic.target\\n' > "$R/etc/systemd/system/idle.target"
+printf '[Unit]\\nRequires=basic.target systemd-journald.service\\nAfter=basic.target\\n' \\
+  > "$R/etc/systemd/system/idle.target"
 cd "$R"
 pivot_root . mnt
 umount -l /mnt
