@@ -11,13 +11,17 @@ export function oneLine(error: unknown): string {
 }
 
 function hintOf(error: Error): string | undefined {
-  switch ((error as NodeJS.ErrnoException).code) {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  switch (code) {
     case 'EADDRINUSE':
       return 'the port is taken, choose another with --listen'
     case 'EADDRNOTAVAIL':
       return 'this machine has no such address, choose another with --listen'
     case 'EACCES':
-      return 'permission denied'
+      // Of files the message itself says that permission is denied.
+      return syscall === 'listen'
+        ? 'ports below 1024 take the capability CAP_NET_BIND_SERVICE, choose another with --listen'
+        : undefined
     default:
       return undefined
   }

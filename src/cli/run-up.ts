@@ -165,9 +165,11 @@ function sayReady(
     return
   }
   if (adminUrl !== undefined) process.stdout.write(`Administrators are served apart on ${adminUrl}.\n`)
-  const shown = relative(process.cwd(), kubeconfig)
+  const here = process.cwd()
+  const shown = relative(here, kubeconfig)
+  // A service begins in /, where no operator is who reads the line.
+  const isBelow = here !== '/' && !shown.startsWith('..')
   process.stdout.write(
-    `Borough serves ${url}. To use it: export ` +
-      `KUBECONFIG=${shown.startsWith('..') ? kubeconfig : `$PWD/${shown}`}\n`,
+    `Borough serves ${url}. To use it: export KUBECONFIG=${isBelow ? `$PWD/${shown}` : kubeconfig}\n`,
   )
 }

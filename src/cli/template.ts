@@ -121,8 +121,8 @@ Examples:
         names: [nameOf(name)],
       })
       if (flags.wait && !dryRun) {
-        const isComplete = await waitForRollout(client, name, done.generation, flags.timeout)
-        process.exitCode = isComplete ? exitCodes.nothing : exitCodes.changes
+        const { outcome } = await waitForRollout(client, name, done.generation, flags.timeout)
+        process.exitCode = outcome === 'complete' ? exitCodes.nothing : exitCodes.changes
       }
     })
 }
@@ -135,6 +135,7 @@ function addWaitCommand(template: Command): void {
       .argument('<template>')
       .addOption(durationOption('--timeout <duration>', 'how long to wait', defaultWaitMs)),
   )
+    .addOption(outputOption('the end of it'))
     .addHelpText(
       'after',
       `
@@ -143,34 +144,57 @@ Exit codes: 0 all namespaces have it; 2 it did not reach all of them: it stopped
 up; 1 it could not be found out.
 
 Examples:
-  kubectl apply -f default.yaml && borough template wait default --timeout 30m`,
+  kubectl apply -f default.yaml && borough template wait default --timeout 30m
+  borough template wait default -o json | jq .outcome`,
     )
-    .action(async (name: string, flags: RemoteFlags & { readonly timeout: number }) => {
+    .action(async (name: string, flags: RemoteFlags & { readonly timeout: number }, command: Command) => {
       const { presentGeneration } = await import('../apis/templates/await-rollout.ts')
       const { client } = await openFlags(flags, 'template-wait')
       const generation = await presentGeneration(client, name, AbortSignal.timeout(patienceMs))
-      const isComplete = await waitForRollout(client, name, generation, flags.timeout)
+      const end = await waitForRollout(client, name, generation, flags.timeout)
+      const isComplete = end.outcome === 'complete'
+      await printAnswer(command, {
+        value: { name, generation, ...end },
+        text: (_paint, _isWide, shown) =>
+          isComplete ? `${shown.name}: all namespaces have generation ${generation}\n` : '',
+        names: isComplete ? [nameOf(name)] : [],
+      })
       process.exitCode = isComplete ? exitCodes.nothing : exitCodes.changes
     })
 }
 
-/** True = all namespaces have it. @throws StatusError */
-async function waitForRollout(client: Client, name: string, generation: number, timeoutMs: number): Promise<boolean> {
+/** As it was when the wait ended. */
+interface RolloutEnd {
+  readonly matched: number
+  readonly synced: number
+  readonly failed: number
+  readonly outcome: 'complete' | 'stopped' | 'superseded' | 'timeout'
+}
+
+/** @throws StatusError */
+async function waitForRollout(
+  client: Client,
+  name: string,
+  generation: number,
+  timeoutMs: number,
+): Promise<RolloutEnd> {
   const { rolloutStates } = await import('../apis/templates/await-rollout.ts')
   const tell = (text: string): boolean => process.stderr.write(`${name}: ${text}\n`)
   const signal = AbortSignal.timeout(timeoutMs)
+  let last = { matched: 0, synced: 0, failed: 0 }
   try {
     for await (const { matched, synced, failed, outcome, message } of rolloutStates(client, name, generation, signal)) {
       tell(`${synced} of ${matched} namespaces have generation ${generation}${failed > 0 ? `, ${failed} failed` : ''}`)
       if (outcome === 'superseded') tell('another change came')
       if (outcome === 'stopped') tell(`it stopped: ${message}`)
-      if (outcome !== undefined) return outcome === 'complete'
+      last = { matched, synced, failed }
+      if (outcome !== undefined) return { ...last, outcome }
     }
   } catch (error) {
     if (!signal.aborted) throw error
   }
   tell('the time is up, and it goes on')
-  return false
+  return { ...last, outcome: 'timeout' }
 }
 
 function addDescribeCommand(template: Command): void {

@@ -1,5 +1,5 @@
 /** A data directory, as it lies there: nothing in it is changed, and a server may run on it. */
-import { type Stats, statfsSync, statSync } from 'node:fs'
+import { existsSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { verifyStoreAt } from '../backup/backup.ts'
@@ -14,6 +14,8 @@ import { type Finding, fail, ok, problemOf, warn } from './finding.ts'
 const quickBytes = 256 * 1024 ** 2
 /** Less than that is free: the store will be full soon. */
 const littleRoomBytes = 512 * 1024 ** 2
+/** The reserve of a full store is written anew when there is twice its size. */
+const noRoomBytes = 17 * 1024 ** 2
 
 export async function examineDataDirectory(path: string, clock: Clock): Promise<readonly Finding[]> {
   const check = `data directory ${path}`
@@ -100,15 +102,30 @@ async function examineStore(path: string, clock: Clock): Promise<Finding> {
 const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size
 
 function examineRoom(path: string): Finding {
-  const check = 'data directory: room on the disk'
   const { bavail, bsize, blocks } = statfsSync(path)
-  const free = bavail * bsize
-  const text = `${Math.floor(free / 1024 ** 2)} MiB free of ${Math.floor((blocks * bsize) / 1024 ** 2)} MiB`
-  if (free >= littleRoomBytes) return ok(check, text)
-  return warn(
+  const store = join(path, 'store')
+  // A server that stands still holds it too, but for the first second of the first start.
+  const hasReserve = existsSync(join(store, 'reserve')) || !existsSync(join(store, 'state.db'))
+  return examineFree({ freeBytes: bavail * bsize, totalBytes: blocks * bsize, hasReserve })
+}
+
+export interface Room {
+  readonly freeBytes: number
+  readonly totalBytes: number
+  /** What the store keeps for a full disk is there (ADR 0057), or there is no store. */
+  readonly hasReserve: boolean
+}
+
+export function examineFree({ freeBytes, totalBytes, hasReserve }: Room): Finding {
+  const check = 'data directory: room on the disk'
+  const text = `${Math.floor(freeBytes / 1024 ** 2)} MiB free of ${Math.floor(totalBytes / 1024 ** 2)} MiB`
+  if (freeBytes >= littleRoomBytes) return ok(check, text)
+  const remedy = 'free some, move the directory to a larger disk, or bound the store with --max-store-size'
+  if (freeBytes >= noRoomBytes) return warn(check, `${text}: on a full disk only deletes are taken`, remedy)
+  return fail(
     check,
-    `${text}: on a full disk only deletes are taken`,
-    'free some, move the directory to a larger disk, or bound the store with --max-store-size',
+    `${text}: ${hasReserve ? 'soon only deletes are taken' : 'its reserve is used up, only deletes are taken'}`,
+    `${remedy}; the server takes all writes again by itself`,
   )
 }
 

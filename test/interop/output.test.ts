@@ -58,6 +58,7 @@ const commands: readonly (readonly [command: string, formats: readonly string[]]
   ['template describe', all],
   ['template plan', all],
   ['template rollback', all],
+  ['template wait', all],
 ]
 
 test.each(commands)('borough %s takes -o, and refuses another form in one line', async (command, formats) => {

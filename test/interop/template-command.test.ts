@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { borough } from './borough-process.ts'
@@ -44,10 +45,10 @@ const run = (...args: string[]) => borough(['template', ...args, '--kubeconfig',
 
 test('plan exits 0 where nothing would change, 2 where something would, 1 where there is no plan', async () => {
   const [same, changed, json, none] = await Promise.all([
-    run('plan', '-f', join(folder, '1.yaml')),
-    run('plan', '-f', join(folder, '2.yaml')),
-    run('plan', '-f', join(folder, '2.yaml'), '-o', 'json'),
-    run('plan', '-f', join(folder, 'kubeconfig')),
+    run('plan', '--quiet', '-f', join(folder, '1.yaml')),
+    run('plan', '--quiet', '-f', join(folder, '2.yaml')),
+    run('plan', '--quiet', '-f', join(folder, '2.yaml'), '-o', 'json'),
+    run('plan', '--quiet', '-f', join(folder, 'kubeconfig')),
   ])
   expect(same).toEqual({
     code: 0,
@@ -140,7 +141,14 @@ test('rollback --wait tells how far it is, and ends when all namespaces have it 
   expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining(`as generation ${next}`) })
   expect(done.stderr.trim().split('\n').at(-1)).toBe(`t: 2 of 2 namespaces have generation ${next}`)
   const waited = await run('wait', 't', '--timeout', '1m')
-  expect(waited).toEqual({ code: 0, stdout: '', stderr: done.stderr.trim().split('\n').at(-1) + '\n' })
+  const said = {
+    stdout: `t: all namespaces have generation ${next}\n`,
+    stderr: `${done.stderr.trim().split('\n').at(-1)}\n`,
+  }
+  expect(waited).toEqual({ code: 0, ...said })
+  const inJson = await run('wait', 't', '-o', 'json')
+  const end = { name: 't', generation: next, matched: 2, synced: 2, failed: 0, outcome: 'complete' }
+  expect({ code: inJson.code, end: JSON.parse(inJson.stdout) as object }).toEqual({ code: 0, end })
   await plane.client.create(configMaps, {
     metadata: { namespace: 'kube-system', name: 'borough-population' },
     data: { paused: 'true' },
@@ -153,4 +161,6 @@ test('rollback --wait tells how far it is, and ends when all namespaces have it 
   const waiting = await run('wait', 't')
   expect({ code: waiting.code, stdout: waiting.stdout }).toEqual({ code: 2, stdout: '' })
   expect(waiting.stderr).toContain(stopped)
+  const { stdout } = await run('wait', 't', '-o', 'yaml')
+  expect(parse(stdout)).toMatchObject({ name: 't', failed: 0, outcome: 'stopped' })
 })

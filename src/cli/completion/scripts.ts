@@ -9,15 +9,26 @@ export type Shell = (typeof shells)[number]
 
 const bash = `# bash completion for borough
 _borough() {
-  local answer line directive word="\${COMP_WORDS[COMP_CWORD]}"
-  answer="$(borough __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" || return
+  local answer line directive part joined= last=-1
+  local -a parts=()
+  # bash takes '=' for a word of its own: --output=json are three.
+  for part in "\${COMP_WORDS[@]:1:COMP_CWORD}"; do
+    if [[ $joined == '=' ]] || { [[ $part == '=' ]] && (( last >= 0 )) && [[ \${parts[last]} == --* ]]; }; then
+      parts[last]+="$part"
+      [[ $joined == '=' ]] && joined=value || joined='='
+    else
+      parts+=("$part")
+      last=$((last + 1)) joined=
+    fi
+  done
+  answer="$(borough __complete -- "\${parts[@]}" 2>/dev/null)" || return
   directive="\${answer##*:}"
   COMPREPLY=()
   while IFS= read -r line; do
     [[ $line == :* ]] && continue
     line="\${line%%$'\\t'*}"
-    # bash takes '=' for the end of a word.
-    [[ $word != *=* && $line == *=* && \${COMP_WORDS[COMP_CWORD-1]} != '=' ]] || line="\${line#*=}"
+    # Only what stands behind it is replaced.
+    [[ -z $joined ]] || line="\${line#*=}"
     COMPREPLY+=("$line")
   done <<<"$answer"
   if (( \${#COMPREPLY[@]} == 0 && (directive & 4) == 0 )); then
@@ -37,8 +48,9 @@ _borough() {
   for line in "\${(@f)answer}"; do
     [[ $line == :* ]] && continue
     value="\${line%%$'\\t'*}"
-    description="\${line#*$'\\t'}"
-    found+=("\${value//:/\\\\:}:$description")
+    # Without one zsh would say the value twice.
+    [[ $line == *$'\\t'* ]] && description=":\${line#*$'\\t'}" || description=
+    found+=("\${value//:/\\\\:}$description")
   done
   if (( \${#found} )); then
     _describe borough found

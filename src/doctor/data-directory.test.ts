@@ -1,0 +1,39 @@
+/** What the room on a disk means to an operator. */
+import { expect, it } from 'vitest'
+import { examineFree, type Room } from './data-directory.ts'
+
+const mebibyte = 1024 ** 2
+const remedy = 'free some, move the directory to a larger disk, or bound the store with --max-store-size'
+const again = `${remedy}; the server takes all writes again by itself`
+const totalBytes = 1000 * mebibyte
+
+const rows: readonly { name: string; room: Omit<Room, 'totalBytes'>; want: object }[] = [
+  {
+    name: 'enough',
+    room: { freeBytes: 512 * mebibyte, hasReserve: true },
+    want: { status: 'ok', message: '512 MiB free of 1000 MiB' },
+  },
+  {
+    name: 'little',
+    room: { freeBytes: 100 * mebibyte, hasReserve: true },
+    want: { status: 'warn', message: '100 MiB free of 1000 MiB: on a full disk only deletes are taken', remedy },
+  },
+  {
+    name: 'next to none',
+    room: { freeBytes: 5 * mebibyte, hasReserve: true },
+    want: { status: 'fail', message: '5 MiB free of 1000 MiB: soon only deletes are taken', remedy: again },
+  },
+  {
+    name: 'none, and the reserve is used up',
+    room: { freeBytes: 0, hasReserve: false },
+    want: {
+      status: 'fail',
+      message: '0 MiB free of 1000 MiB: its reserve is used up, only deletes are taken',
+      remedy: again,
+    },
+  },
+]
+
+it.each(rows)('$name', ({ room, want }) => {
+  expect(examineFree({ ...room, totalBytes })).toEqual({ check: 'data directory: room on the disk', ...want })
+})
