@@ -157,7 +157,7 @@ async function* completely(bench: Bench): AsyncGenerator<Row> {
   connection.close()
   const rate = spread(perSecond)
   yield {
-    what: `${count.toLocaleString('en-US')} namespaces with an owner, parameters, labels, a condition, an end and a copy`,
+    what: `${count.toLocaleString('en-US')} namespaces with owner, parameters, labels, condition, end and copy`,
     unit: '/s',
     ours: rate,
     goal: `≥ ${goalPerSecond}/s`,

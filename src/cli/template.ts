@@ -38,7 +38,7 @@ export function addTemplateCommand(program: Command): void {
       .description('say what namespace templates would do to the namespaces that exist, and do nothing')
       .option('-f, --filename <files...>', 'NamespaceTemplates in YAML or JSON; - is standard input', [])
       .option('--delete <templates...>', 'names of templates whose deletion is planned', [])
-      .option('--each', 'ask about each namespace; of more than 1,000, alike ones are believed otherwise', false),
+      .option('--each', 'ask about each namespace, also of more than 1,000', false),
   )
     .addOption(outputOption('it'))
     .addHelpText(

@@ -1,6 +1,6 @@
 /**
- * Namespaces that a backup brings back, as Velero and its like do: the namespace first, then what was in it, each with a
- * uid of its own, the labels and the managedFields of before. What a template made is the template's again.
+ * Namespaces that a backup brings back, as Velero and its like do: the namespace first, then what was in it, each with
+ * a uid of its own, the labels and the managedFields of before. What a template made is the template's again.
  */
 import { describe, expect, test } from 'vitest'
 import type { Client, ObjectRef } from '../../src/client/client.ts'

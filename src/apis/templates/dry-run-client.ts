@@ -39,14 +39,14 @@ export interface DryRunDeps {
 
 type Ref = { readonly namespace?: string; readonly name: string }
 
-/** For one pass over one namespace. */
-export function startDryRun({ client, namespace, index, alike }: DryRunDeps): DryRun {
+const placeOf = (resource: GroupVersionResource, name: string): string =>
+  `${apiVersionOf(resource)}/${resource.resource}/${name}`
+
+/** Questions to the server about one namespace, and what was answered. */
+function startRehearsal({ client, namespace, index, alike }: DryRunDeps) {
   const changes = new Map<string, DryRunChange>()
   const seen = new Map<string, KubeObject | undefined>()
   let isShared = false
-  const placeOf = (resource: GroupVersionResource, name: string): string =>
-    `${apiVersionOf(resource)}/${resource.resource}/${name}`
-
   /** `given`: what is sent. Of an object that carries no label of ours it is not known whether it says the same. */
   const ask = <T>(
     question: { readonly verb: string; readonly resource: GroupVersionResource; readonly name: string },
@@ -113,9 +113,16 @@ export function startDryRun({ client, namespace, index, alike }: DryRunDeps): Dr
     return after
   }
 
+  return { changes, seen, ask, look, change, isShared: () => isShared }
+}
+
+/** For one pass over one namespace. */
+export function startDryRun(deps: DryRunDeps): DryRun {
+  const { client, namespace } = deps
+  const { changes, seen, ask, look, change, isShared } = startRehearsal(deps)
   return {
     find: (title) => changes.get(title),
-    isShared: () => isShared,
+    isShared,
     client: {
       discovery: client.discovery,
       async get(resource, ref, options) {

@@ -16,8 +16,8 @@ const field = `metadata.annotations[${ownerKey}]`
 
 /**
  * What no name of a user or a group is, in words that follow the field. Kubernetes holds them to no form
- * (`system:serviceaccount:a:b`, `oidc:Zoë Müller`), so what is refused is what can't be seen: beside "alice" it would be
- * another user, and a line break would end the line of a file that a template puts it in.
+ * (`system:serviceaccount:a:b`, `oidc:Zoë Müller`), so what is refused is what can't be seen: beside "alice" it would
+ * be another user, and a line break would end the line of a file that a template puts it in.
  */
 export function findWrongOwner(owner: string): string | undefined {
   if (owner === '') return 'must name a user or a group'
