@@ -46,7 +46,7 @@ export function addTemplateCommand(program: Command): void {
       `
 For each namespace: what would be created, changed (from, to), pruned, refused and why. The server is asked by dry runs
 as the user who runs this, so it takes the rights to write the objects. Namespaces that would be treated alike are named
-together. Of more than 1,000, what 100 answered alike is not asked again where the same would be applied to the same, and
+together. Of more than 1,000, what 100 answered alike is not asked again where the same were applied to the same, and
 the plan says so: what only one of the others would refuse (a full quota, a policy that names it) is found with --each.
 Exit codes: 0 nothing would change, 2 something would, 1 there is no plan (the template itself would be refused).
 
