@@ -1,5 +1,7 @@
 /** Templates over many namespaces: filling them, an edit that reaches them all, what it costs when nothing happens. */
+import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parse } from 'yaml'
 import { type Connection, connect } from '../load/connection.ts'
 import { type Row, spread } from '../report.ts'
 import { type Borough, create, startBorough } from '../target.ts'
@@ -7,6 +9,7 @@ import { residentMiB } from './process.ts'
 import { type Bench, configMap, cpuMsOf } from './rows.ts'
 
 const creators = 16
+const completeTemplate = new URL('../complete-template.yaml', import.meta.url)
 const goalPerSecond = 500
 const goalEditSeconds = 60
 /** Until V8 has collected what the filling left. */
@@ -18,7 +21,20 @@ const templates = '/apis/policy.borough.dev/v1alpha1/namespacetemplates'
 
 const namespacesOf = ({ quick, full }: Bench): number => (full ? 10_000 : quick ? 500 : 2000)
 
-async function fill(bench: Bench, borough: Borough, count: number, name: string): Promise<number> {
+const plain = { labels: { bench: 'populated' } }
+/** By a portal, for one of its users. */
+const complete = {
+  labels: { bench: 'complete', 'example.com/size': 'large' },
+  annotations: { 'example.com/cost-centre': '4711', 'borough.dev/owner': 'alice@example.com' },
+}
+
+async function fill(
+  bench: Bench,
+  borough: Borough,
+  count: number,
+  name: string,
+  metadata: object = plain,
+): Promise<number> {
   const result = await bench.load.run({
     kind: 'repeat',
     endpoint: borough.endpoint,
@@ -27,7 +43,7 @@ async function fill(bench: Bench, borough: Borough, count: number, name: string)
     call: {
       method: 'POST',
       path: '/api/v1/namespaces',
-      body: JSON.stringify({ metadata: { name: `${name}-{n}`, labels: { bench: 'populated' } } }),
+      body: JSON.stringify({ metadata: { name: `${name}-{n}`, ...metadata } }),
     },
     calls: count,
   })
@@ -118,6 +134,37 @@ async function* populated(bench: Bench): AsyncGenerator<Row> {
   }
 }
 
+/** With all that a template can ask and give. */
+async function* completely(bench: Bench): AsyncGenerator<Row> {
+  const count = namespacesOf(bench)
+  await using borough = await startBorough(await bench.tempDir())
+  let connection = await connect(borough.endpoint, 'http/1.1')
+  const annotations = { 'policy.borough.dev/clone-to': '*' }
+  const data = { '.dockerconfigjson': Buffer.from('{"auths":{}}').toString('base64') }
+  await create(connection, '/api/v1/namespaces/default/secrets', {
+    metadata: { name: 'pull-secret', annotations },
+    type: 'kubernetes.io/dockerconfigjson',
+    data,
+  })
+  await create(connection, templates, parse(await readFile(completeTemplate, 'utf8')))
+  connection.close()
+  const perSecond: number[] = []
+  for (let round = 0; round < bench.rounds; round++) {
+    perSecond.push(await fill(bench, borough, count, `complete-${round}`, complete))
+  }
+  connection = await connect(borough.endpoint, 'http/1.1')
+  await synced(connection, 'complete', count * bench.rounds)
+  connection.close()
+  const rate = spread(perSecond)
+  yield {
+    what: `${count.toLocaleString('en-US')} namespaces with owner, parameters, labels, condition, end and copy`,
+    unit: '/s',
+    ours: rate,
+    goal: `≥ ${goalPerSecond}/s`,
+    met: rate.median >= goalPerSecond,
+  }
+}
+
 const manyTemplates = 60
 const theirNamespaces = 180
 /** 300 MB. */
@@ -155,5 +202,6 @@ async function* many(bench: Bench): AsyncGenerator<Row> {
 
 export async function* templateRows(bench: Bench): AsyncGenerator<Row> {
   yield* populated(bench)
+  yield* completely(bench)
   yield* many(bench)
 }

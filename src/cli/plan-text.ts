@@ -16,7 +16,7 @@ const tones = {
 const named = 8
 
 export function planText(plan: TemplatePlan, paint: Paint = plain, isWide = false): string {
-  const { template, isNew, isDeletion, matched, namespaces, stop } = plan
+  const { template, isNew, isDeletion, matched, namespaces, stop, believed } = plan
   const most = isWide ? Number.POSITIVE_INFINITY : named
   const lines = [
     isDeletion
@@ -38,6 +38,10 @@ export function planText(plan: TemplatePlan, paint: Paint = plain, isWide = fals
   }
   if (stop !== undefined) lines.push('', paint('bad', `It would stop before all of this: ${visibleText(stop)}.`))
   lines.push('', summary(namespaces))
+  if (believed !== undefined) {
+    const of = count(believed, 'namespace')
+    lines.push(`Not all was asked in ${of}: others, where it would be the same, answered alike. --each asks in all.`)
+  }
   return `${lines.join('\n')}\n`
 }
 

@@ -11,6 +11,7 @@ import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remo
 interface PlanFlags extends RemoteFlags {
   readonly filename: readonly string[]
   readonly delete: readonly string[]
+  readonly each: boolean
 }
 
 interface RollbackFlags extends RemoteFlags {
@@ -36,7 +37,8 @@ export function addTemplateCommand(program: Command): void {
     withQuietFlag(plan)
       .description('say what namespace templates would do to the namespaces that exist, and do nothing')
       .option('-f, --filename <files...>', 'NamespaceTemplates in YAML or JSON; - is standard input', [])
-      .option('--delete <templates...>', 'names of templates whose deletion is planned', []),
+      .option('--delete <templates...>', 'names of templates whose deletion is planned', [])
+      .option('--each', 'ask about each namespace, also of more than 1,000', false),
   )
     .addOption(outputOption('it'))
     .addHelpText(
@@ -44,12 +46,14 @@ export function addTemplateCommand(program: Command): void {
       `
 For each namespace: what would be created, changed (from, to), pruned, refused and why. The server is asked by dry runs
 as the user who runs this, so it takes the rights to write the objects. Namespaces that would be treated alike are named
-together.
+together. Of more than 1,000, what 100 answered alike is not asked again where the same were applied to the same, and
+the plan says so: what only one of the others would refuse (a full quota, a policy that names it) is found with --each.
 Exit codes: 0 nothing would change, 2 something would, 1 there is no plan (the template itself would be refused).
 
 Examples:
   borough template plan -f default.yaml
   borough template plan --delete default
+  borough template plan -f default.yaml --each
   borough template plan -f default.yaml -o name      # the namespaces that would change
   kubectl get nstpl default -o json | jq '.spec.templates=[]' | borough template plan -f - -o json`,
     )
@@ -65,7 +69,8 @@ Examples:
       const { client } = await openFlags(flags, 'template-plan')
       const signal = AbortSignal.timeout(planPatienceMs)
       using progress = progressOf(command)
-      const deps = { client, clock: systemClock, signal, report: progress.report }
+      const each = flags.each ? { asksEachUpTo: Number.POSITIVE_INFINITY } : {}
+      const deps = { client, clock: systemClock, signal, report: progress.report, ...each }
       const plans = await planTemplates(deps, templates, flags.delete)
       progress[Symbol.dispose]()
       const changing = plans.flatMap((p) => p.namespaces.filter((n) => isChange([n])))

@@ -9,7 +9,9 @@ import { createControlPlane } from '../../src/app/control-plane.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { planText } from '../../src/cli/plan-text.ts'
 import type { Client } from '../../src/client/client.ts'
+import { quote } from '../../src/kube/go-quote.ts'
 import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
+import { oddOwners, wrongOwners } from '../support/owner-names.ts'
 import { forbidden, invalidObject } from '../support/refusal.ts'
 import { isThere, waitFor } from '../support/wait-for.ts'
 import { conditionOf, configMap, namespaceResource, PopulationWorld, refusal } from './population-world.ts'
@@ -60,7 +62,7 @@ const cannotAssign = (user: string, owner: string, name: string): Status =>
   )
 const invalidOwner = (name: string, owner: string, why: string): Status =>
   invalidObject({ kind: 'Namespace', name }, [
-    `metadata.annotations[${ownerKey}]: Invalid value: ${JSON.stringify(owner)}: ${why}`,
+    `metadata.annotations[${ownerKey}]: Invalid value: ${quote(owner)}: ${why}`,
   ])
 
 describe('$(OWNER)', () => {
@@ -95,6 +97,16 @@ describe('naming an owner', () => {
     expect(await refusal(world.namespace('team', ownedBy(''), portal))).toEqual(
       invalidOwner('team', '', 'must name a user or a group'),
     )
+  })
+
+  test.each(wrongOwners)('takes a name that can be seen: not one with %s', async (_, owner, why) => {
+    expect(await refusal(world.namespace('team', ownedBy(owner), portal))).toEqual(invalidOwner('team', owner, why))
+  })
+
+  test.each(oddOwners)('takes any other name: %s', async (owner) => {
+    await world.template('t', [about])
+    await world.namespace('team', ownedBy(owner), portal)
+    expect(await world.data('team', 'about')).toEqual({ creator: 'portal', owner })
   })
 
   test('is done once: no update changes it, by whichever way', async () => {

@@ -10,6 +10,7 @@ import { silentLog } from '../../src/base/log.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { type Populate, type PopulateOptions, startPopulate } from '../../src/populate/populate.ts'
 import { type OtherCluster, otherAdmissions, startOtherCluster } from '../support/other-cluster.ts'
+import { oddOwners, wrongOwners } from '../support/owner-names.ts'
 import { isThere, waitFor } from '../support/wait-for.ts'
 import { configMap, configMapResource, namespaceResource, templateResource } from './population-world.ts'
 
@@ -337,6 +338,27 @@ const cases: readonly Case[] = [
     ask: ['POST', namespaces, named('o4', {}, { [owner]: '' })],
     want: /^422 .*must name a user or a group$/,
   },
+  {
+    name: 'an owner that is no text, given later',
+    ask: ['PATCH', `${namespaces}/default`, { metadata: { annotations: { [owner]: '' } } }],
+    want: /^422 .*must name a user or a group$/,
+  },
+  ...wrongOwners.map(
+    ([what, given, why], i): Case => ({
+      name: `an owner with ${what}`,
+      user: 'lead',
+      ask: ['POST', namespaces, named(`wrong-owner-${i}`, {}, { [owner]: given })],
+      want: new RegExp(`^422 .*metadata.annotations\\[borough.dev/owner\\]: .*${why}$`, 's'),
+    }),
+  ),
+  ...oddOwners.map(
+    (given, i): Case => ({
+      name: `an owner ${given.slice(0, 40)}`,
+      user: 'lead',
+      ask: ['POST', namespaces, named(`odd-owner-${i}`, {}, { [owner]: given })],
+      want: 'created',
+    }),
+  ),
   {
     name: 'another owner later',
     user: 'lead',

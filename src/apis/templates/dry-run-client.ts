@@ -3,12 +3,17 @@
  * it populates nothing.
  */
 
-import type { ApplyOptions, Client } from '../../client/client.ts'
+import type { ApplyOptions } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
-import type { Resource } from '../../kube/resource.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import type { AlikeAnswers } from './alike-answers.ts'
+import { differences } from './differences.ts'
+import { digestOf } from './digest.ts'
+import { contentDigest } from './marks.ts'
 import type { PopulateDeps } from './populate.ts'
+import type { PopulatedObject, PopulatedObjects } from './populated-objects.ts'
 
 /** One object before and after; `before` undefined = it would be created. */
 export interface DryRunChange {
@@ -20,57 +25,155 @@ export interface DryRun {
   readonly client: PopulateDeps['client']
   /** `RoleBinding/admin` */
   find(title: string): DryRunChange | undefined
+  /** Something was not asked of the server, since it answered the same question alike elsewhere. */
+  isShared(): boolean
+}
+
+export interface DryRunDeps {
+  readonly client: PopulateDeps['client']
+  readonly namespace: Namespace
+  readonly index: Pick<PopulatedObjects, 'find'>
+  /** Absent: each question is asked. */
+  readonly alike?: AlikeAnswers
+}
+
+type Ref = { readonly namespace?: string; readonly name: string }
+
+const placeOf = (resource: GroupVersionResource, name: string): string =>
+  `${apiVersionOf(resource)}/${resource.resource}/${name}`
+
+/** Questions to the server about one namespace, and what was answered. */
+function startRehearsal({ client, namespace, index, alike }: DryRunDeps) {
+  const changes = new Map<string, DryRunChange>()
+  const seen = new Map<string, KubeObject | undefined>()
+  let isShared = false
+  /** `given`: what is sent. Of an object that carries no label of ours it is not known whether it says the same. */
+  const ask = <T>(
+    question: { readonly verb: string; readonly resource: GroupVersionResource; readonly name: string },
+    given: unknown,
+    how: { readonly ask: () => Promise<T>; readonly said: (answer: T) => string },
+    isCreation = false,
+  ): Promise<T> => {
+    const { verb, resource, name } = question
+    const live = index.find(resource, namespace.metadata.name ?? '', name)
+    if (alike === undefined || (live === undefined) !== isCreation) return how.ask()
+    const key = digestOf([verb, placeOf(resource, name), live?.digest, given])
+    // What an object says is known by its digest; what would be made of it is believed.
+    const onShared = (): void => {
+      if (verb !== 'get') isShared = true
+    }
+    return alike.of(key, { ...how, onShared })
+  }
+
+  /** An answer about an object in another namespace, as one about this. */
+  const here = <T extends KubeObject>(object: T, live: PopulatedObject | undefined): T => {
+    const { name } = namespace.metadata
+    if (object.metadata.namespace === name || object.metadata.namespace === undefined) return object
+    const { uid = object.metadata.uid, revision = object.metadata.resourceVersion } = live ?? {}
+    return { ...object, metadata: { ...object.metadata, namespace: name, uid, resourceVersion: revision } }
+  }
+
+  const look = async <T extends KubeObject>(
+    resource: GroupVersionResource,
+    { name }: Ref,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<T | undefined> => {
+    const place = placeOf(resource, name)
+    if (seen.has(place)) return seen.get(place) as T | undefined
+    const ref = { namespace: namespace.metadata.name ?? '', name }
+    const found = await ask({ verb: 'get', resource, name }, undefined, {
+      ask: () => findObject(client, resource, ref, options),
+      said: (answer) => (answer === undefined ? '' : contentDigest(answer)),
+    })
+    const object = found && here(found, index.find(resource, ref.namespace, name))
+    seen.set(place, object)
+    return object as T | undefined
+  }
+
+  /** A write and what it would change. */
+  const change = async (
+    resource: GroupVersionResource,
+    object: KubeObject,
+    before: KubeObject | undefined,
+    how: { readonly verb: 'apply' | 'force' | 'create'; readonly write: () => Promise<KubeObject> },
+  ): Promise<KubeObject> => {
+    const { name = '' } = object.metadata
+    const { namespace: _n, uid: _u, resourceVersion: _r, managedFields: _m, ...metadata } = object.metadata
+    const written = await ask<DryRunChange>(
+      { verb: how.verb, resource, name },
+      { ...object, metadata },
+      {
+        ask: async () => ({ before, after: await how.write() }),
+        said: (to) => (to.before === undefined ? '' : digestOf(differences(to.before, to.after))),
+      },
+      how.verb === 'create',
+    )
+    const after = here(written.after, index.find(resource, namespace.metadata.name ?? '', name))
+    changes.set(`${object.kind}/${name}`, { before, after })
+    return after
+  }
+
+  return { changes, seen, ask, look, change, isShared: () => isShared }
 }
 
 /** For one pass over one namespace. */
-export function startDryRun(client: Client): DryRun {
-  const changes = new Map<string, DryRunChange>()
-  const seen = new Map<string, KubeObject | undefined>()
-  const placeOf = (resource: GroupVersionResource, name: string): string =>
-    `${apiVersionOf(resource)}/${resource.resource}/${name}`
-
-  const look = async <T extends KubeObject>(
-    resource: Resource<T>,
-    ref: { readonly namespace?: string; readonly name: string },
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<T | undefined> => {
-    const place = placeOf(resource, ref.name)
-    if (seen.has(place)) return seen.get(place) as T | undefined
-    const found = await findObject(client, resource, ref, options)
-    seen.set(place, found)
-    return found
-  }
-
+export function startDryRun(deps: DryRunDeps): DryRun {
+  const { client, namespace } = deps
+  const { changes, seen, ask, look, change, isShared } = startRehearsal(deps)
   return {
     find: (title) => changes.get(title),
+    isShared,
     client: {
       discovery: client.discovery,
       async get(resource, ref, options) {
         const found = await look(resource, ref, options)
         // Asked again for its answer.
-        return found ?? client.get(resource, ref, options)
+        return (found as never) ?? client.get(resource, ref, options)
       },
       async apply(resource, object, options: ApplyOptions) {
-        const { namespace = '', name = '' } = object.metadata
-        const before = await look(resource, { namespace, name }, options)
-        const after = await client.apply(resource, object, { ...options, dryRun: true })
-        changes.set(`${object.kind}/${name}`, { before, after })
-        return after
+        // One that must be absent is created, or refused.
+        const isCreation = options.mustBeAbsent === true
+        const before = isCreation ? undefined : await look(resource, { name: object.metadata.name ?? '' }, options)
+        const verb = isCreation ? 'create' : options.force === true ? 'force' : 'apply'
+        const { mustBeAbsent: _, ...anyway } = options
+        const write = async (): Promise<KubeObject> => {
+          // On a server that can't be told what must be absent, to ask for that is a request of its own.
+          if (!isCreation) return client.apply(resource, object, { ...options, dryRun: true })
+          // If it is refused, the other request says why.
+          const made = await client.apply(resource, object, { ...anyway, dryRun: true }).catch(() => undefined)
+          // What is only rehearsed has no version.
+          if (made !== undefined && made.metadata.resourceVersion === undefined) return made
+          return client.apply(resource, object, { ...options, dryRun: true })
+        }
+        return (await change(resource, object, before, { verb, write })) as never
       },
       async update(resource, object, options) {
-        const before = seen.get(placeOf(resource, object.metadata.name ?? ''))
+        const { kind, metadata } = object as KubeObject
+        const before = seen.get(placeOf(resource, metadata.name ?? ''))
         // It would be created, as the apply before this says.
-        if (before === undefined) return object
+        if (before === undefined) return object as never
         const after = await client.update(resource, object, { ...options, dryRun: true })
-        if (options?.dryRun !== true) changes.set(`${object.kind}/${object.metadata.name}`, { before, after })
-        return after
+        if (options?.dryRun !== true) changes.set(`${kind}/${metadata.name}`, { before, after })
+        return after as never
       },
       async patch(resource, ref, patch, options) {
         // The server would judge it by the templates that are stored, and it is these that are planned.
-        if (resource.group === '' && resource.resource === 'namespaces') return this.get(resource, ref, options)
-        return client.patch(resource, ref, patch, { ...options, dryRun: true })
+        if (resource.group === '' && resource.resource === 'namespaces') return namespace as never
+        const { metadata } = patch as { readonly metadata?: object }
+        return (await ask(
+          { verb: 'patch', resource, name: ref.name },
+          { ...metadata, uid: undefined },
+          {
+            ask: () => client.patch(resource, ref, patch, { ...options, dryRun: true }) as Promise<KubeObject>,
+            said: () => '',
+          },
+        )) as never
       },
-      delete: (resource, ref, options) => client.delete(resource, ref, { ...options, dryRun: true }),
+      delete: (resource, ref, options) =>
+        ask({ verb: 'delete', resource, name: ref.name }, options?.propagationPolicy, {
+          ask: () => client.delete(resource, ref, { ...options, dryRun: true }),
+          said: ({ kind = '' }) => (kind === 'Status' ? kind : ''),
+        }) as never,
     },
   }
 }

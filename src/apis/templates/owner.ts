@@ -10,9 +10,21 @@ import { forbidden, invalid } from '../../kube/status-error.ts'
 import type { Unvalidated } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { ownerOf } from './match.ts'
-import { ownerKey } from './types.ts'
+import { ownerKey, ownerNameMaxLength } from './types.ts'
 
 const field = `metadata.annotations[${ownerKey}]`
+
+/**
+ * What no name of a user or a group is, in words that follow the field. Kubernetes holds them to no form
+ * (`system:serviceaccount:a:b`, `oidc:Zoë Müller`), so what is refused is what can't be seen: beside "alice" it would
+ * be another user, and a line break would end the line of a file that a template puts it in.
+ */
+export function findWrongOwner(owner: string): string | undefined {
+  if (owner === '') return 'must name a user or a group'
+  if ([...owner].length > ownerNameMaxLength) return `must have at most ${ownerNameMaxLength} characters`
+  if (/[\p{Cc}\u2028\u2029]/u.test(owner)) return 'must have no control characters and no line breaks'
+  return /^\p{Z}|\p{Z}$/u.test(owner) ? 'must not begin or end with a blank' : undefined
+}
 
 /** An update that leaves the annotation out (an apply of a file without it) does not take it away. */
 export function keepOwner(next: Unvalidated, old: Pick<Namespace, 'metadata'>): Unvalidated {
@@ -26,7 +38,8 @@ export function keepOwner(next: Unvalidated, old: Pick<Namespace, 'metadata'>): 
 export function checkOwner({ type, name, user, object, oldObject }: Attributes, authorizer: Authorizer): void {
   const owner = object?.metadata.annotations?.[ownerKey]
   if (owner === undefined || owner === oldObject?.metadata.annotations?.[ownerKey]) return
-  if (owner === '') throw invalid(type, name, [fieldInvalid(field, owner, 'must name a user or a group')])
+  const wrong = findWrongOwner(owner)
+  if (wrong !== undefined) throw invalid(type, name, [fieldInvalid(field, owner, wrong)])
   if (oldObject !== undefined) {
     const before = ownerOf(oldObject)
     if (before === owner) return

@@ -13,6 +13,7 @@ import type { GroupVersionResource } from '../../kube/gvk.ts'
 import { findStatusError, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
+import { AlikeAnswers, askedOfAlike } from './alike-answers.ts'
 import { clonesIn, sourceKey } from './clone-sources.ts'
 import { cloneResolver, cloneResource, type ResolveClone } from './clones.ts'
 import { type Difference, differences } from './differences.ts'
@@ -54,6 +55,8 @@ export interface TemplatePlan {
   readonly namespaces: readonly PlannedNamespace[]
   /** Why nothing would be done all the same. */
   readonly stop?: string
+  /** Namespaces of which not all was asked: others, where it would be the same, answered alike. */
+  readonly believed?: number
 }
 
 export interface PlanDeps {
@@ -61,6 +64,8 @@ export interface PlanDeps {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly report?: ReportProgress
+  /** Of more namespaces answers of some are believed to be those of others (`alike-answers.ts`). Default: 1,000. */
+  readonly asksEachUpTo?: number
 }
 
 export function isTemplate({ apiVersion, kind }: Partial<KubeObject>): boolean {
@@ -70,6 +75,8 @@ export function isTemplate({ apiVersion, kind }: Partial<KubeObject>): boolean {
 
 const atOnce = 16
 const pageSize = 500
+/** That many one by one take no more than a few seconds. */
+const defaultAsksEachUpTo = 1000
 
 /**
  * One plan for each of `templates`, as if all of them had been applied, and for each of `deletions`, by name, as if it
@@ -81,7 +88,7 @@ export async function planTemplates(
   templates: readonly KubeObject[],
   deletions: readonly string[] = [],
 ): Promise<readonly TemplatePlan[]> {
-  const { client, clock, report = () => undefined } = deps
+  const { client, clock, report = () => undefined, asksEachUpTo = defaultAsksEachUpTo } = deps
   const stop = new AbortController()
   const signal = AbortSignal.any([deps.signal, stop.signal])
   try {
@@ -93,7 +100,8 @@ export async function planTemplates(
     }
     for (const name of deletions) planned.push(await dryRunDeletion(client, name, signal))
     const matchers = new Map([...present, ...planned].map((t) => [t.metadata.name ?? '', compileMatcher(t)]))
-    const namespaces = (await all(client, namespaceResource, signal)) as Namespace[]
+    const toldRead = (done: number): void => report({ doing: 'reading', done, unit: 'namespaces' })
+    const namespaces = (await all(client, namespaceResource, signal, toldRead)) as Namespace[]
     let broken: unknown
     const index = new PopulatedIndex({
       client,
@@ -106,7 +114,7 @@ export async function planTemplates(
         stop.abort()
       },
     })
-    await watchKinds(client, index, [...present, ...planned], signal).catch((error: unknown) => {
+    await watchKinds(client, index, [...present, ...planned], signal, report).catch((error: unknown) => {
       throw broken ?? error
     })
     const clones = await readClones(
@@ -123,7 +131,7 @@ export async function planTemplates(
       plans.push({
         isNew,
         ...isDeletion,
-        ...(await planOne({ client, index, clones, matchers, namespaces, signal, report }, version)),
+        ...(await planOne({ client, index, clones, matchers, namespaces, signal, report, asksEachUpTo }, version)),
       })
     }
     return plans
@@ -140,6 +148,7 @@ interface World {
   readonly namespaces: readonly Namespace[]
   readonly signal: AbortSignal
   readonly report: ReportProgress
+  readonly asksEachUpTo: number
 }
 
 async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePlan, 'isNew'>> {
@@ -153,27 +162,43 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
   // A template that is switched off takes nothing away.
   const concerned =
     isDisabled(template) && !isDeleted ? [] : reachable.filter((n) => (!isDeleted && version.selects(n)) || holds(n))
+  const alike = concerned.length <= world.asksEachUpTo ? undefined : new AlikeAnswers()
   const planned: PlannedNamespace[] = []
-  for (let at = 0; at < concerned.length; at += atOnce) {
-    world.report({ doing: `planning ${name}`, done: at, total: concerned.length, unit: 'namespaces' })
-    const batch = concerned.slice(at, at + atOnce)
-    append(planned, await Promise.all(batch.map((namespace) => planNamespace(world, template, namespace))))
+  let believed = 0
+  let done = 0
+  const waiting = allOver(concerned).values()
+  const worker = async (): Promise<void> => {
+    for (const namespace of waiting) {
+      world.report({ doing: `planning ${name}`, done: done++, total: concerned.length, unit: 'namespaces' })
+      const { isShared, ...one } = await planNamespace(world, template, namespace, alike)
+      if (isShared) believed++
+      if (one.objects.length > 0) planned.push(one)
+    }
   }
+  await Promise.all(Array.from({ length: atOnce }, worker))
   const stop = stopOf(version, index, reachable, selected.length)
   return {
     template: name,
     matched: selected.length,
-    namespaces: planned.filter((n) => n.objects.length > 0),
+    namespaces: planned.sort((a, b) => (a.namespace < b.namespace ? -1 : 1)),
     ...(stop === undefined ? {} : { stop }),
+    ...(believed === 0 ? {} : { believed }),
   }
+}
+
+/** Not in their order: what is asked first should not all be of one team, or one age. */
+function allOver(namespaces: readonly Namespace[]): readonly Namespace[] {
+  const step = Math.max(1, Math.floor(namespaces.length / askedOfAlike))
+  return Array.from({ length: step }, (_, from) => namespaces.filter((_n, i) => i % step === from)).flat()
 }
 
 async function planNamespace(
   { client, index, clones, matchers, signal }: World,
   template: NamespaceTemplate,
   namespace: Namespace,
-): Promise<PlannedNamespace> {
-  const dryRun = startDryRun(client)
+  alike: AlikeAnswers | undefined,
+): Promise<PlannedNamespace & { readonly isShared: boolean }> {
+  const dryRun = startDryRun({ client, namespace, index, ...(alike === undefined ? {} : { alike }) })
   const name = template.metadata.name ?? ''
   const results = await populate(
     { client: dryRun.client, index, clones },
@@ -182,12 +207,18 @@ async function planNamespace(
       templates: selectTemplates(matchers.values(), namespace),
       only: name,
       policyOf: (of) => (of === name ? (template.spec?.deletionPolicy ?? 'Delete') : 'Keep'),
+      ignoresExtra: true,
       signal,
     },
   )
-  const objects = results.flatMap((result) => planObject(result, dryRun.find(result.object)) ?? [])
-  return { namespace: namespace.metadata.name ?? '', objects }
+  const planned = results.flatMap((result) => planObject(result, dryRun.find(result.object)) ?? [])
+  // What goes stands in the order in which the watches told of it: another in each namespace.
+  const goes = planned.filter(isGoing).sort((a, b) => (a.object < b.object ? -1 : 1))
+  const objects = [...planned.filter((o) => !isGoing(o)), ...goes]
+  return { namespace: namespace.metadata.name ?? '', objects, isShared: dryRun.isShared() }
 }
+
+const isGoing = ({ action }: PlannedObject): boolean => action === 'prune' || action === 'orphan'
 
 function planObject(
   { object, outcome, failure, skipped, change: ofKey }: ObjectResult,
@@ -311,19 +342,27 @@ async function watchKinds(
   index: PopulatedIndex,
   templates: readonly NamespaceTemplate[],
   signal: AbortSignal,
+  report: ReportProgress,
 ): Promise<void> {
   const kinds = new Set(templates.flatMap((t) => kindsEverOf(t)))
+  let done = 0
   await Promise.all(
     [...kinds].map(async (text) => {
       const slash = text.lastIndexOf('/')
       const kind = await client.discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
       if (kind?.namespaced && !(await untilAborted(index.watchKind(kind, signal), signal)))
         throw new Error(`objects of ${text} can not be read, so nobody knows what would be pruned`)
+      report({ doing: 'reading what templates made', done: ++done, total: kinds.size, unit: 'kinds' })
     }),
   )
 }
 
-async function all(client: Client, resource: GroupVersionResource, signal: AbortSignal): Promise<KubeObject[]> {
+async function all(
+  client: Client,
+  resource: GroupVersionResource,
+  signal: AbortSignal,
+  onPage: (read: number) => void = () => undefined,
+): Promise<KubeObject[]> {
   const items: KubeObject[] = []
   let next: string | undefined
   try {
@@ -335,6 +374,7 @@ async function all(client: Client, resource: GroupVersionResource, signal: Abort
         signal,
       })
       append(items, page.items)
+      onPage(items.length)
       next = page.metadata.continue || undefined
     } while (next !== undefined)
   } catch (error) {

@@ -43,6 +43,8 @@ export interface PopulateRequest {
   readonly isOlder?: (template: string) => boolean
   /** Of all that is wanted, do and answer only what concerns this template. */
   readonly only?: string
+  /** What others added to an object is not looked for, but where it would be taken out: it is not what is asked. */
+  readonly ignoresExtra?: boolean
   readonly signal: AbortSignal
 }
 
@@ -153,8 +155,9 @@ async function applyAll(
 /** The refusal of the record, if it could not be written: then nothing may be applied. */
 async function announce(pass: Pass, concerned: readonly Placed[]): Promise<StatusError | undefined> {
   const { records, request } = pass
+  if (records === undefined) return undefined
   const ahead = concerned.filter((p) => heldBy(pass, p) === undefined)
-  if (records === undefined || ahead.length === 0) return undefined
+  if (ahead.length === 0) return undefined
   try {
     const objects = ahead.map(({ rendered }) => recordOf(rendered, '', ''))
     await records.announce(request.namespace, objects, request.signal)
@@ -312,7 +315,9 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   try {
     // A server from before did not look for what others add.
     const mayBeJudged = isRepeated || !isStrict
-    const isUntouched = mayBeJudged && claim !== undefined && claim.uid === known?.uid && claim.content === known.digest
+    const isUnasked = request.ignoresExtra === true && !isStrict
+    const isUntouched =
+      isUnasked || (mayBeJudged && claim !== undefined && claim.uid === known?.uid && claim.content === known.digest)
     const isOurs = inherited !== undefined
     const { signal } = request
     const applied = await applyObject({ client, kind, rendered, signal, isOurs, isRepeated, isUntouched })

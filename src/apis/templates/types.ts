@@ -172,6 +172,8 @@ export const optOutAnnotation = 'policy/namespace-template-opt-out'
 export const creatorKey = 'authorization.k8s.io/creator'
 /** On a namespace: the user or group to whom what its templates grant is given. Absent = its creator. */
 export const ownerKey = 'borough.dev/owner'
+/** In characters. Issuers of ID tokens put their address before a subject of up to 255. */
+export const ownerNameMaxLength = 1024
 /** On a namespace, set by admission: which template set which of its labels and annotations. */
 export const metadataHoldersAnnotation = 'policy.borough.dev/set-by-templates'
 /**

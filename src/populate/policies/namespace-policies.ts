@@ -8,6 +8,7 @@ import {
   creatorKey,
   optOutAnnotation,
   ownerKey,
+  ownerNameMaxLength,
   pendingLabel,
   requirePermissionAnnotation,
   templateResource,
@@ -185,12 +186,21 @@ const ownerBefore = `(${oldOwner} == '' ? variables.creator : ${oldOwner})`
 /** One from before creators were recorded may still be given an owner. */
 const isNamed = `request.operation == 'CREATE' ? ${owner} != request.userInfo.username : ${ownerBefore} == ''`
 
+/** The bounds of `apis/templates/owner.ts`. One that was stored before stays. */
+const wrongOwner = (isRight: string, wrong: string): Validation => ({
+  expression: `!(${hasOwner}) || ('${ownerKey}' in variables.oldAnnotations && ${owner} == ${oldOwner}) || ${isRight}`,
+  message: `${ownerField}: ${wrong}`,
+  reason: 'Invalid',
+})
+
 const checkOwner: readonly Validation[] = [
-  {
-    expression: `!(${hasOwner}) || ${owner} != ''`,
-    message: `${ownerField}: must name a user or a group`,
-    reason: 'Invalid',
-  },
+  wrongOwner(`${owner} != ''`, 'must name a user or a group'),
+  wrongOwner(`size(${owner}) <= ${ownerNameMaxLength}`, `must have at most ${ownerNameMaxLength} characters`),
+  wrongOwner(
+    String.raw`!${owner}.matches(r'[\p{Cc}\x{2028}\x{2029}]')`,
+    'must have no control characters and no line breaks',
+  ),
+  wrongOwner(String.raw`!${owner}.matches(r'^\p{Z}|\p{Z}$')`, 'must not begin or end with a blank'),
   {
     expression: `!(${hasOwner}) || request.operation == 'CREATE' || ${ownerBefore} == '' || ${owner} == ${ownerBefore}`,
     messageExpression: `'${ownerField}: the owner of a namespace does not change: it is ' + ${quoted(ownerBefore)}`,
