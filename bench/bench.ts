@@ -10,6 +10,7 @@ import { startBareServer } from './bare-server.ts'
 import { startLoad } from './load/load.ts'
 import { type Row, table } from './report.ts'
 import { deletionRows } from './rows/deletion.ts'
+import { elsewhereRows } from './rows/elsewhere.ts'
 import { fairnessRows } from './rows/fairness.ts'
 import { heldRows } from './rows/held.ts'
 import { loopRows } from './rows/loop.ts'
@@ -28,9 +29,11 @@ const usage = `npm run bench -- [flags]
   --quick             short rounds: a minute or so
   --full              also a start with 100,000 objects in the store, templates over 10,000 namespaces, and fairness
   --only NAME         one group of rows: requests, namespaces, templates, deletion, held, watch, loop, process,
-                      workers, fairness, or scale (100,000 namespaces, with --full also a million: never run otherwise)
+                      workers, fairness, or two that are never run otherwise: scale (100,000 namespaces, with --full
+                      also a million), elsewhere (borough populate on the cluster of --kubeconfig, which keeps 2,000
+                      namespaces, with --full 10,000)
   --attack TEXT       of the fairness rows, those whose name holds it (or one of A|B)
-  --namespaces N      how many for scale
+  --namespaces N      how many for scale or elsewhere
   --rounds N          how often each side is measured, in turn (5; quick: 3)
   --kubeconfig FILE   run the same requests against this API server too
   -o json             rows as JSON
@@ -48,10 +51,11 @@ const groups = {
   workers: workerRows,
   fairness: fairnessRows,
   scale: scaleRows,
+  elsewhere: elsewhereRows,
 }
 
 /** Only when they are asked for: they take minutes, and gigabytes of a disk. */
-const onRequest: ReadonlySet<string> = new Set(['scale'])
+const onRequest: ReadonlySet<string> = new Set(['scale', 'elsewhere'])
 
 async function main(): Promise<void> {
   const { values: flags } = parseArgs({
@@ -85,6 +89,7 @@ async function main(): Promise<void> {
     const bench: Bench = {
       borough,
       peer: flags.kubeconfig === undefined ? undefined : await peerOf(flags.kubeconfig),
+      peerKubeconfig: flags.kubeconfig,
       bare,
       load,
       rounds: Number(flags.rounds ?? (flags.quick ? 3 : 5)),

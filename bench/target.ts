@@ -37,9 +37,15 @@ export interface StartedProcess extends AsyncDisposable {
 }
 
 /** `borough up` until its ready line. */
-export async function startProcess(dataDir: string, flags: readonly string[] = []): Promise<StartedProcess> {
+export function startProcess(dataDir: string, flags: readonly string[] = []): Promise<StartedProcess> {
+  return startServing(['up', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '-o', 'json', ...flags])
+}
+
+/** Until the ready line, which says the rest. */
+export async function startServing<Ready extends { readonly pid: number }>(
+  args: readonly string[],
+): Promise<Ready & { readonly readyAfterMs: number } & AsyncDisposable> {
   const began = performance.now()
-  const args = ['up', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '-o', 'json', ...flags]
   // As a user would: the executable, with this Node as the first on the path.
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` }
   const child: ChildProcess = spawn(executable, args, { stdio: ['ignore', 'pipe', 'inherit'], env })
@@ -50,10 +56,8 @@ export async function startProcess(dataDir: string, flags: readonly string[] = [
     ended.then(([code]) => Promise.reject(new Error(`borough ended with ${code}`))),
   ])) as [string]
   const readyAfterMs = performance.now() - began
-  const { kubeconfig, pid } = JSON.parse(line) as { kubeconfig: string; pid: number }
   return {
-    pid,
-    kubeconfig,
+    ...(JSON.parse(line) as Ready),
     readyAfterMs,
     async [Symbol.asyncDispose]() {
       child.kill()

@@ -8,6 +8,8 @@ import type { Borough, Target } from '../target.ts'
 export interface Bench {
   readonly borough: Borough
   readonly peer: Target | undefined
+  /** Its file. */
+  readonly peerKubeconfig: string | undefined
   readonly bare: BareServer
   readonly load: Load
   readonly rounds: number

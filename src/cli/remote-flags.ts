@@ -1,6 +1,6 @@
 /** Flags of the commands that speak to a server as any client does, and what they open. */
 import type { Command } from 'commander'
-import type { Remote } from '../client/remote.ts'
+import type { Remote, RemoteOptions } from '../client/remote.ts'
 import { unreadable } from './paths.ts'
 
 export interface RemoteFlags {
@@ -18,11 +18,16 @@ export function withRemoteFlags(command: Command): Command {
 }
 
 /** @param command as it stands in the audit log: `borough/why` */
-export async function openFlags({ kubeconfig, context }: RemoteFlags, command: string): Promise<Remote> {
+export async function openFlags(
+  { kubeconfig, context }: RemoteFlags,
+  command: string,
+  more: Pick<RemoteOptions, 'onAnswer'> = {},
+): Promise<Remote> {
   const problem = kubeconfig === undefined ? undefined : unreadable(kubeconfig)
   if (problem !== undefined) throw new Error(`--kubeconfig: ${problem}`)
   const { openRemote } = await import('../client/remote.ts')
   return openRemote({
+    ...more,
     userAgent: `borough/${command}`,
     ...(kubeconfig === undefined ? {} : { kubeconfigPath: kubeconfig }),
     ...(context === undefined ? {} : { context }),

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { systemClock } from '../base/clock.ts'
 import { randomIds } from '../base/ids.ts'
-import { type Populate, type PopulateOptions, startPopulate } from '../populate/populate.ts'
+import { type Populate, PopulateMetrics, type PopulateOptions, startPopulate } from '../populate/populate.ts'
 import type { PopulateFlags } from './populate-flags.ts'
 import { processLog } from './process-log.ts'
 import { openFlags } from './remote-flags.ts'
@@ -10,12 +10,16 @@ import { openFlags } from './remote-flags.ts'
 /** Until SIGINT or SIGTERM; a second signal ends the process at once. */
 export async function runPopulate(flags: PopulateFlags): Promise<void> {
   const log = processLog(flags.logLevel)
-  const { client, server } = await openFlags(flags, 'populate')
+  const metrics = new PopulateMetrics()
+  const { client, server } = await openFlags(flags, 'populate', {
+    onAnswer: (method, status) => metrics.answered(method, status),
+  })
   await using populate = await startPopulate({
     client,
     clock: systemClock,
     ids: randomIds,
     log,
+    metrics,
     listen: flags.listen,
     namespace: flags.namespace,
     reachedAt: reachedAt(flags),

@@ -14,6 +14,7 @@ import { headerOfText } from '../base/header-bytes.ts'
 import { checkSecretFile } from '../base/secret-file.ts'
 import type { Client } from './client.ts'
 import { httpsTransport, type RequestCredentials } from './https-transport.ts'
+import { type OnAnswer, observedTransport } from './observed-transport.ts'
 import { RestClient } from './rest-client.ts'
 import { retryingTransport } from './retrying-transport.ts'
 import type { Transport } from './transport.ts'
@@ -29,6 +30,8 @@ export interface RemoteOptions {
    * business.
    */
   readonly refuseOpenSecrets?: boolean
+  /** Told of each request that was answered, or not. */
+  readonly onAnswer?: OnAnswer
 }
 
 export interface Remote {
@@ -75,7 +78,8 @@ export function openRemote(options: RemoteOptions): Remote {
       return proxied && agent !== undefined ? { ...credentials, agent } : credentials
     },
   })
-  const transport = retryingTransport(direct, systemClock)
+  const observed = options.onAnswer === undefined ? direct : observedTransport(direct, options.onAnswer)
+  const transport = retryingTransport(observed, systemClock)
   const current = config.getContextObject(config.getCurrentContext())
   const alike = config.getContexts().filter((c) => c.cluster === current?.cluster && c.user === current.user)
   return {

@@ -1,6 +1,6 @@
 /** What `borough populate` tells Prometheus. */
-import prometheus, { Gauge, Histogram, Registry } from 'prom-client'
-import type { BuildInfo } from '../http/version.ts'
+import prometheus, { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { build } from '../http/build.ts'
 import { collectProcessMetrics } from '../metrics/metrics.ts'
 
 const buckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 5, 10]
@@ -9,10 +9,11 @@ export class PopulateMetrics {
   readonly #registry = new Registry()
   readonly #reconciles: Histogram<'controller' | 'result'>
   readonly #reviews: Histogram<'webhook' | 'answer'>
+  readonly #requests: Counter<'method' | 'code'>
   readonly #leader: Gauge
   readonly #certificateEnd: Gauge
 
-  constructor(build: BuildInfo) {
+  constructor() {
     const registers = [this.#registry]
     collectProcessMetrics(prometheus, this.#registry)
     this.#reconciles = new Histogram({
@@ -27,6 +28,12 @@ export class PopulateMetrics {
       help: 'How long answers of the webhooks took: allowed, refused, or failed.',
       labelNames: ['webhook', 'answer'] as const,
       buckets,
+      registers,
+    })
+    this.#requests = new Counter({
+      name: 'borough_population_requests_total',
+      help: 'Requests to the cluster by method and status code; `none` where no answer was had.',
+      labelNames: ['method', 'code'] as const,
       registers,
     })
     this.#leader = new Gauge({
@@ -53,6 +60,11 @@ export class PopulateMetrics {
 
   reviewed(webhook: string, answer: 'allowed' | 'refused' | 'failed', durationMs: number): void {
     this.#reviews.observe({ webhook, answer }, durationMs / 1000)
+  }
+
+  /** @param status undefined: no answer was had */
+  answered(method: string, status: number | undefined): void {
+    this.#requests.inc({ method, code: String(status ?? 'none') })
   }
 
   set leading(leading: boolean) {

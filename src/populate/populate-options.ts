@@ -4,6 +4,7 @@ import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Client } from '../client/client.ts'
 import type { AdmissionBy } from './admission.ts'
+import type { PopulateMetrics } from './metrics.ts'
 import type { PolicyShare } from './webhook-configurations.ts'
 
 export interface PopulateOptions {
@@ -12,6 +13,8 @@ export interface PopulateOptions {
   readonly ids: Ids
   readonly log: Log
   readonly listen: { readonly host: string; readonly port: number }
+  /** Which its client tells too; absent = its own, which know nothing of requests. */
+  readonly metrics?: PopulateMetrics
   /** Where its Secret and its Lease are. */
   readonly namespace: string
   /** How API servers reach the webhooks. `listen`: at the address it listens on. */

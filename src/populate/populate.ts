@@ -13,7 +13,6 @@ import { templateGroupAlias, templateVersion } from '../apis/templates/types.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
 import { leadWhileElected } from '../controller/leader.ts'
-import { build } from '../http/build.ts'
 import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../http/limits.ts'
 import { type Listener, listen } from '../http/node/listen.ts'
 import { Defense } from '../http/overload.ts'
@@ -32,6 +31,7 @@ import { webhookServe } from './webhook-server.ts'
 export { type AdmissionBy, uninstallAdmission } from './admission.ts'
 export { definitionName } from './definition.ts'
 export { manifests } from './manifests.ts'
+export { PopulateMetrics } from './metrics.ts'
 export type { Populate, PopulateOptions } from './populate-options.ts'
 export { reachOf, rightsManifests } from './rights.ts'
 export { heldKinds, kindsInTemplates, servedKinds } from './templated-kinds.ts'
@@ -51,7 +51,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   await refuseOwnKind(client)
   await installDefinition(client, clock, stop.signal)
   await ensureNamespace(client, namespace)
-  const metrics = new PopulateMetrics(build)
+  const metrics = options.metrics ?? new PopulateMetrics()
   const certificate = {
     client,
     clock,

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { httpsTransport } from '../../src/client/https-transport.ts'
 import { borough } from './borough-process.ts'
 import { describeEachKubectl, KubectlSession, type Ran } from './kubectl.ts'
 import { type OtherServer, startOtherServer } from './other-server.ts'
@@ -86,6 +87,22 @@ describeEachKubectl((kubectl) => {
     expect(await succeeds(admin.run(webhooks))).toMatch(
       /^mutating[\w.]+\/borough-population\nvalidating[\w.]+\/borough-population\n$/,
     )
+  }, 120_000)
+
+  test('its metrics count what it asks the cluster', async () => {
+    const ca = await succeeds(
+      admin.run(['-n', 'borough-system', 'get', 'secret', 'borough-population-tls', '-o', 'jsonpath={.data.ca\\.crt}']),
+    )
+    const transport = httpsTransport({
+      server: populate.url,
+      credentials: () => ({ ca: Buffer.from(ca, 'base64') }),
+    })
+    const asked = { method: 'GET', path: '/metrics', query: new URLSearchParams(), headers: {} }
+    const lines = Buffer.from((await transport.send(asked)).body as Uint8Array)
+      .toString()
+      .split('\n')
+    const counted = lines.filter((line) => line.startsWith('borough_population_requests_total{'))
+    expect(counted.find((line) => line.includes('method="GET",code="200"'))).toMatch(/ [1-9]\d*$/)
   }, 120_000)
 
   test('the example is applied, and applied again', async () => {

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { deletionOrder } from '../../src/apis/namespaces/reconcile.ts'
-import { build } from '../../src/http/build.ts'
 import { stageOrder } from '../../src/http/pipeline.ts'
 import { PopulateMetrics } from '../../src/populate/metrics.ts'
 import { startControlPlane } from '../../src/testing/index.ts'
@@ -97,7 +96,7 @@ describe('metrics', () => {
   })
 
   test('docs/populate.md names those of borough populate, and no others', async () => {
-    const exposed = namesIn(await new PopulateMetrics(build).text())
+    const exposed = namesIn(await new PopulateMetrics().text())
     const told = codeIn(between(read('docs/populate.md'), '- **Metrics**', '\n- **')).filter(isMetric)
     expect(told.sort()).toEqual(exposed)
   })

@@ -254,9 +254,8 @@ describe.skipIf(!go)('rendered by Go (skipped where there is no go)', () => {
   })
 
   test('its alerts ask for metrics that there are, and its monitors for the ports of the Services', async () => {
-    const { build } = await import('../../src/http/build.ts')
     const { PopulateMetrics } = await import('../../src/populate/metrics.ts')
-    const exposed = `${await new PopulateMetrics(build).text()}\n${await (await plane.fetch('/metrics')).text()}`
+    const exposed = `${await new PopulateMetrics().text()}\n${await (await plane.fetch('/metrics')).text()}`
     const objects = objectsOf({
       controlPlane: { enabled: true },
       monitoring: {
