@@ -62,7 +62,12 @@ const layers = {
   ],
   apis: [
     ...['base', 'kube', 'cel', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'catalog/strategy.ts'],
-    ...['admission/admission.ts', 'admission/admission-configuration.ts', 'authn/front-proxy.ts'],
+    ...[
+      'admission/admission.ts',
+      'admission/admission-configuration.ts',
+      'admission/object-of.ts',
+      'authn/front-proxy.ts',
+    ],
     ...['authn/tokens.ts', 'authz/authz.ts'],
     'authz/explain-refusal.ts',
     ...['controller/controller.ts', 'controller/source.ts', 'controller/watches.ts', 'feature'],

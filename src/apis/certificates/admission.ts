@@ -4,6 +4,7 @@
  * @see plugin/pkg/admission/certificates of Kubernetes 1.36
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
@@ -24,7 +25,7 @@ export function signingRequestAdmission(authorizer: Authorizer): AdmissionPlugin
       return a.operation === 'CREATE' ? byRequester(a) : undefined
     },
     validate(a) {
-      const request = a.object as SigningRequest
+      const request = objectOf(signingRequestResource, a)
       if (a.operation === 'CREATE') return checkSubject(a, request)
       const old = a.oldObject as SigningRequest
       if (a.subresource === 'approval') requireVerb(authorizer, a, old, 'approve', 'approve')

@@ -5,6 +5,7 @@
  */
 
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { objectOf } from '../../admission/object-of.ts'
 import { andThen } from '../../base/eventual.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { forbidden } from '../../kube/status-error.ts'
@@ -54,7 +55,7 @@ export function podPriority(classes: ClassLookup): AdmissionPlugin {
         (type.group === priorityClassResource.group && type.resource === priorityClassResource.resource)),
     mutate(a) {
       if (!isPod(a)) return undefined
-      const pod = a.object as Unvalidated<Pod>
+      const pod = objectOf(podResource, a)
       if (a.operation === 'UPDATE') return keepPriority(pod, a.oldObject as Pod)
       const named = pod.spec?.priorityClassName ?? ''
       if (named === '') return withPriority(a, pod, defaultClass(classes))
@@ -64,8 +65,9 @@ export function podPriority(classes: ClassLookup): AdmissionPlugin {
       })
     },
     validate(a) {
-      const given = a.object as PriorityClass
-      if (isPod(a) || given.globalDefault !== true) return
+      if (isPod(a)) return
+      const given = objectOf(priorityClassResource, a)
+      if (given.globalDefault !== true) return
       const other = defaultClass(classes)?.metadata.name
       if (other === undefined || (a.operation === 'UPDATE' && other === given.metadata.name)) return
       const why = `PriorityClass ${other} is already marked as default. Only one default can exist`

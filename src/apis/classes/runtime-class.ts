@@ -5,6 +5,7 @@
  */
 
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { objectOf } from '../../admission/object-of.ts'
 import { andThen } from '../../base/eventual.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import type { Resource } from '../../kube/resource.ts'
@@ -32,7 +33,7 @@ export function podRuntime(classes: ClassLookup): AdmissionPlugin {
     handles: (operation, type, subresource) =>
       operation === 'CREATE' && subresource === '' && type.group === '' && type.resource === podResource.resource,
     mutate(a) {
-      const pod = a.object as Unvalidated<Pod>
+      const pod = objectOf(podResource, a)
       const name = pod.spec?.runtimeClassName
       if (!name) return undefined
       return andThen(findClass(classes, name), (found) => {
@@ -42,7 +43,7 @@ export function podRuntime(classes: ClassLookup): AdmissionPlugin {
       })
     },
     validate(a) {
-      const pod = a.object as Pod
+      const pod = objectOf(podResource, a)
       const overhead = overheadOf(pod)
       const name = pod.spec?.runtimeClassName
       const known = name ? classes.find(name) : undefined

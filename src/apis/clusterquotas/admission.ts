@@ -7,6 +7,7 @@
  * What a namespace brings is charged by `accountant.ts`, at the commit.
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden } from '../../kube/status-error.ts'
@@ -57,7 +58,7 @@ function checkMove(a: Attributes, deps: ClusterQuotaAdmissionDeps): void {
 
 /** @throws StatusError Forbidden */
 function checkSelector(a: Attributes, deps: ClusterQuotaAdmissionDeps): void | Promise<void> {
-  const [next, old] = [a.object as ClusterResourceQuota, a.oldObject as ClusterResourceQuota]
+  const [next, old] = [objectOf(clusterQuotaResource, a), a.oldObject as ClusterResourceQuota]
   if (jsonEqual(selectorOf(next), selectorOf(old))) return undefined
   if (!mayUse(deps.authorizer, a, a.name)) {
     throw forbidden(

@@ -7,6 +7,7 @@
  *   are told to come back (429), since the namespace will be theirs in a moment.
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { append } from '../../base/append.ts'
 import { type FieldError, fieldForbidden, fieldInvalid } from '../../kube/field-error.ts'
@@ -14,7 +15,7 @@ import { forbidden, invalid, tooManyRequests } from '../../kube/status-error.ts'
 import type { MaybeAbsent, Unvalidated } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { type NamespaceLookup, namespaceOf } from '../namespaces/lookup.ts'
-import { type Initializers, isInitializing, type Namespace } from '../namespaces/types.ts'
+import { type Initializers, isInitializing, type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { initializerNameErrors } from './strategy.ts'
 import { givenInitializersAnnotation, namespaceTemplateInitializer } from './types.ts'
 
@@ -45,7 +46,7 @@ const isNamespaceItself = (a: Mutating): boolean =>
 
 export function namespaceInitializers({ lookup, authorizer, pendingFor }: InitializersDeps): AdmissionPlugin {
   const onCreate = (a: Mutating): Unvalidated | undefined => {
-    const namespace = a.object as Unvalidated<Namespace>
+    const namespace = objectOf(namespaceResource, a)
     const given = namespace.spec?.initializers
     if (given !== undefined && given !== null) {
       if (!mayInitialize(authorizer, a.user, a.namespace)) {
@@ -65,7 +66,7 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
   }
 
   const onUpdate = (a: Mutating): void => {
-    const next = (a.object as Unvalidated<Namespace>).spec?.initializers
+    const next = objectOf(namespaceResource, a).spec?.initializers
     const old = (a.oldObject as Namespace).spec?.initializers
     // Absent keeps what is stored (the strategy sees to it): a client that does not know the field changes nothing.
     if (next === undefined || JSON.stringify(next) === JSON.stringify(old)) return

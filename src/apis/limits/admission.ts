@@ -3,10 +3,11 @@
  * they are created or resized, claims when they are created or changed.
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { objectOf } from '../../admission/object-of.ts'
 import { aggregate } from '../../kube/aggregate.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../../kube/types.ts'
-import type { Pod } from '../pods/types.ts'
+import { podResource } from '../pods/types.ts'
 import { claimViolations, podViolations } from './check-limits.ts'
 import { withDefaultLimits } from './default-limits.ts'
 import type { LimitRange } from './types.ts'
@@ -28,7 +29,7 @@ export function limitRanger(ranges: LimitRanges): AdmissionPlugin {
         : type.resource === 'persistentvolumeclaims' && subresource === '' && operation !== 'DELETE'),
     async mutate(a) {
       if (!isPod(a) || a.operation !== 'CREATE') return undefined
-      let pod = a.object as Unvalidated<Pod>
+      let pod = objectOf(podResource, a)
       for (const range of ranges.of(a.namespace)) pod = withDefaultLimits(pod, range)
       return pod === a.object ? undefined : pod
     },

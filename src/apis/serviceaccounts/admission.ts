@@ -5,8 +5,9 @@
  * @see plugin/pkg/admission/serviceaccount/admission.go of Kubernetes 1.36
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { objectOf } from '../../admission/object-of.ts'
 import type { KubeObject, Unvalidated } from '../../kube/types.ts'
-import { mirrorAnnotation, type Pod, podForbidden } from '../pods/types.ts'
+import { mirrorAnnotation, type Pod, podForbidden, podResource } from '../pods/types.ts'
 import { defaultServiceAccount } from './default-objects.ts'
 import { limitsSecrets, projectsToken, refersToSecrets, unlentSecret } from './secret-references.ts'
 import { mountsToken, withTokenVolume } from './token-volume.ts'
@@ -42,7 +43,7 @@ export function serviceAccountAdmission(deps: ServiceAccountDeps): AdmissionPlug
       type.resource === 'pods' &&
       (subresource === '' ? operation === 'CREATE' : subresource === 'ephemeralcontainers' && operation === 'UPDATE'),
     async mutate(a) {
-      const pod = a.object as Unvalidated<Pod>
+      const pod = objectOf(podResource, a)
       if (a.operation !== 'CREATE' || isMirror(pod)) return undefined
       const name = pod.spec?.serviceAccountName || defaultServiceAccount
       const account = await accountOf(a, pod, name)
@@ -61,7 +62,7 @@ export function serviceAccountAdmission(deps: ServiceAccountDeps): AdmissionPlug
       return mountsToken(pod, account) ? withTokenVolume(next, () => deps.nameSuffix()) : next
     },
     async validate(a) {
-      const pod = a.object as Pod
+      const pod = objectOf(podResource, a)
       if (isMirror(pod)) {
         const problem = mirrorProblem(pod)
         if (problem !== undefined) throw podForbidden(a, pod, problem)

@@ -9,6 +9,7 @@
  * Namespaces are checked in `validate`: only then they have the name and the labels with which they are stored.
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { runInSlices } from '../../base/resumable.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
@@ -16,7 +17,7 @@ import { isLabelValue } from '../../kube/names.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
-import type { Namespace } from '../namespaces/types.ts'
+import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { type CheckTemplateDeps, checkTemplate } from './check-template.ts'
 import { resolveNameOnly } from './clones.ts'
 import { findBeyond, isOptedOut, selectTemplates, selectTemplatesLeft } from './match.ts'
@@ -109,7 +110,7 @@ function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAdmissio
 
 /** @throws StatusError Forbidden */
 function checkNamespace(a: Attributes, deps: TemplateAdmissionDeps): void {
-  const namespace = a.object as Namespace
+  const namespace = objectOf(namespaceResource, a)
   if (namespace.metadata.annotations?.[ownerKey] !== undefined) checkOwner(a, deps.authorizer)
   if (a.operation === 'CREATE') checkNew(a, namespace, deps)
   else checkMoved(a, namespace, a.oldObject as Namespace, deps)

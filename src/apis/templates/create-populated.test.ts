@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { AlsoCreate, Attributes, DecidedWrite, DecisionView, Seen } from '../../admission/admission.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import { namespaceResource } from '../namespaces/types.ts'
 import type { AppliedObject } from './applied-records.ts'
 import { resolveNameOnly } from './clones.ts'
 import { namespacePopulation, type PopulatedCreateDeps } from './create-populated.ts'
@@ -82,7 +83,10 @@ function createAlso({ templates = [template([configMap('a')])], namespace = team
     }),
     ...deps,
   })
-  return { also: plugin.createAlso?.({ object: namespace } as Attributes), recorded }
+  return {
+    also: plugin.createAlso?.({ type: namespaceResource as ResourceType, object: namespace } as Attributes),
+    recorded,
+  }
 }
 
 const record: DecidedWrite = { key: 'record', value: undefined, expect: 'absent' }

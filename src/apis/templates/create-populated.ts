@@ -7,12 +7,13 @@
  * other cluster, and says what is wrong.
  */
 import type { AdmissionPlugin, AlsoCreate, Attributes, Decision, DecisionView } from '../../admission/admission.ts'
+import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
-import type { Namespace } from '../namespaces/types.ts'
+import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import type { ResourceQuota } from '../quotas/types.ts'
 import type { AppliedObject } from './applied-records.ts'
 import { countersLast, isCounter, isUnordered } from './apply-order.ts'
@@ -66,7 +67,7 @@ export function namespacePopulation(deps: PopulatedCreateDeps): AdmissionPlugin 
 }
 
 function planObjects(a: Attributes, deps: PopulatedCreateDeps): AlsoCreate | undefined {
-  const namespace = withGateOpen(a.object as Namespace)
+  const namespace = withGateOpen(objectOf(namespaceResource, a))
   if (namespace === undefined) return undefined
   const templates = selectTemplates(deps.matchers(), namespace)
   if (!templates.every(isReady)) return undefined

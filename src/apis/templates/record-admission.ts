@@ -4,7 +4,8 @@
  * (`create-populated.ts`).
  */
 import type { AdmissionPlugin, Attributes, DecidedWrite, DecisionView } from '../../admission/admission.ts'
-import type { Namespace } from '../namespaces/types.ts'
+import { objectOf } from '../../admission/object-of.ts'
+import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import type { AppliedObject } from './applied-records.ts'
 import { contentDigest } from './marks.ts'
 import { identityOf } from './render.ts'
@@ -42,7 +43,7 @@ export function appliedRecord({ records, username }: RecordAdmissionDeps): Admis
     decide(a, view) {
       const write = a.type.namespaced
         ? a.user.username === username && appliedNow(a, view, records)
-        : isRemoved(a.object as Namespace) && records.removed(view, a.name)
+        : isRemoved(objectOf(namespaceResource, a)) && records.removed(view, a.name)
       return write ? { writes: [write] } : {}
     },
   }
