@@ -1,19 +1,14 @@
 /** What is wrong with a quiet cluster, compared with what the oracle says and with the last quiet time. */
 import type { KubeObject } from '../../../src/kube/types.ts'
+import { isGoing, isInForce, isOff, isOut, nameOf, selects } from '../enforcement/facts.ts'
 import type { Actors } from './actors.ts'
 import {
   dataOf,
   differs,
   isExtended,
-  isGoing,
-  isInForce,
-  isOff,
-  isOut,
-  nameOf,
   namespaceOfSources,
   parametersOf,
   replaced,
-  selects,
   type Template,
   templateLabel,
   type WantedObject,
