@@ -57,7 +57,10 @@ const progressOf = ({ status }: Template): string | undefined =>
 
 /** Empty = all is as it should be. `before`: as it was at the last quiet time. */
 export function problems(world: World, before: World | undefined, actors: Actors): string[] {
-  if (actors.isPaused) return world.templates.flatMap((t) => (isPaused(t) ? [] : [`${nameOf(t)} is not paused`]))
+  // What is disabled does nothing that could be paused.
+  const runs = (t: Template): boolean => !isOff(t) || isGoing(t)
+  if (actors.isPaused)
+    return world.templates.flatMap((t) => (runs(t) && !isPaused(t) ? [`${nameOf(t)} is not paused`] : []))
   const found: string[] = []
   for (const template of world.templates) {
     const says = template.status?.observedGeneration
@@ -185,6 +188,8 @@ function haltedProblems(template: Template, world: World, before: World | undefi
     if (setBy(namespace, name).some((key) => !isGiven(template, namespace, key))) losing.add(nameOf(namespace))
   }
   const found = losing.size > most ? [] : [`${name} is halted, and would take away in ${[...losing]} alone`]
+  // A version between two that are halted may have taken what it might: `between.ts` bounds that.
+  if ((actors.interval.edits.get(name) ?? 0) > 1) return found
   return [...found, ...lost(template, world, before, actors).map((place) => `${place} was taken by halted ${name}`)]
 }
 
