@@ -5,7 +5,7 @@ import { CloneSources } from './clone-sources.ts'
 import { cloneResolver, type ResolveClone } from './clones.ts'
 import { Corrections } from './corrections.ts'
 import { FormerVersions } from './former-versions.ts'
-import { isGateShut, openGate } from './gate.ts'
+import { openGate } from './gate.ts'
 import { findBeyond, isDisabled, isOptedOut } from './match.ts'
 import { holdersOf } from './namespace-metadata.ts'
 import { type NamespacePass, planPass } from './namespace-pass.ts'
@@ -55,7 +55,7 @@ export class PopulationReconciler implements Reconciler {
       await this.#leaveAlone(namespace, signal)
       return undefined
     }
-    if (state.isPaused && !isGateShut(namespace)) return undefined
+    if (state.isPaused && !state.openedGates.isShut(namespace)) return undefined
     await state.kinds.know(signal)
     await this.#sources.know(templatesOf(state), signal)
     return this.#report(namespace, await this.#pass(namespace, signal), signal)
@@ -66,7 +66,7 @@ export class PopulationReconciler implements Reconciler {
     this.#state.forgetNamespace(name)
     // A template that is being deleted waits for it no longer.
     this.#state.requestStatus(this.#state.index.claimsIn(name).map((claim) => claim.template))
-    await openGate(this.#deps.client, namespace, signal)
+    await this.#openGate(namespace, signal)
   }
 
   async #pass(namespace: Namespace, signal: AbortSignal): Promise<readonly ObjectResult[]> {
@@ -151,10 +151,16 @@ export class PopulationReconciler implements Reconciler {
     const retriable = failures.filter((f) => f.failure?.retriable)
     const awaited = failures.filter((f) => f.failure?.retriable || f.failure?.isAwaited)
     const holding = awaited.filter((f) => templateOf(f)?.spec?.failurePolicy !== 'Ignore')
-    if (holding.length === 0) await openGate(client, namespace, signal)
+    if (holding.length === 0) await this.#openGate(namespace, signal)
     if (retriable.length > 0) throw new Error(retriable.map((f) => `${f.object}: ${f.failure?.message}`).join('; '))
     const isBlocked = results.some((r) => mayMend.has(r.failure?.reason ?? '') || r.isUnwatched)
     return isBlocked ? { requeueAfterMs: lookAgainMs } : undefined
+  }
+
+  async #openGate(namespace: Namespace, signal: AbortSignal): Promise<void> {
+    const { openedGates } = this.#state
+    await openGate(this.#deps.client, namespace, signal)
+    openedGates.opened(namespace.metadata, this.#state.findNamespace(namespace.metadata.name ?? ''))
   }
 }
 

@@ -18,6 +18,7 @@ import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { MatchedNamespaces } from './matched-namespaces.ts'
 import { MetadataIndex } from './metadata-index.ts'
+import { OpenedGates } from './opened-gates.ts'
 import { PopulatedIndex, type PopulatedIndexDeps } from './populated-index.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
 import { isPaused, populationConfig } from './population-config.ts'
@@ -44,6 +45,7 @@ export class PopulationState {
   readonly metadata: MetadataIndex
   readonly kinds: KnownKinds
   readonly rollouts: Rollouts
+  readonly openedGates: OpenedGates = new OpenedGates()
   /** What feeds the loop over namespaces. */
   readonly watches: Watches
   /** What feeds the loop over templates. */
@@ -205,6 +207,7 @@ export class PopulationState {
     const name = (next ?? old)?.metadata.name ?? ''
     if (old !== undefined && old.metadata.uid !== next?.metadata.uid) this.releaseRecord(name, old.metadata.uid)
     this.metadata.changed(name, next)
+    this.openedGates.changed(name, next)
     if (next === undefined) {
       this.matchedNamespaces.namespaceGone(name)
       this.forgetNamespace(name)
