@@ -16,6 +16,9 @@ const haste = 20
  */
 const patience = Number(process.env['BOROUGH_MODEL_PATIENCE'] ?? 3000)
 
+/** Passes that had begun are finished, and nothing tells when: so often it must be the same while all is paused. */
+const looksAtPaused = 50
+
 export interface ModelCluster {
   readonly cluster: Cluster
   /** undefined = it can't be sent ahead. */
@@ -72,11 +75,17 @@ function bornProblems(world: World, born: Set<string>, steps: readonly Step[], s
 }
 
 async function quiet(actors: Actors, before: World | undefined, now: () => number): Promise<World> {
+  let same = 0
+  let last = ''
   for (let look = 1; ; look++) {
     const world = await readWorld(actors, namespaceNames)
     const wrong = [...problems(world, before, actors), ...endProblems(world, now())]
-    if (wrong.length === 0) return world
-    if (look === patience) throw new Error(`${wrong.join('\n')}\n${shown(world)}`)
+    const versions = [...world.objects].map(([place, { metadata }]) => `${place} ${metadata.resourceVersion}`).join()
+    same = wrong.length === 0 && versions === last ? same + 1 : 1
+    last = versions
+    if (wrong.length === 0 && same >= (actors.isPaused ? looksAtPaused : 1)) return world
+    if (wrong.length === 0) wrong.push('objects go on changing while all is paused')
+    if (look >= patience) throw new Error(`${wrong.join('\n')}\n${shown(world)}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
