@@ -42,6 +42,21 @@ export async function openGate(client: Client, seen: Namespace, signal: AbortSig
   }
 }
 
+/** As it is once we have opened it, whatever else it waits for. */
+export function openedGate(namespace: Namespace): Namespace {
+  const { metadata, spec } = namespace
+  const labels = tellingLabels(namespace)
+  const pending = spec?.initializers?.pending ?? []
+  const left = pending[0]?.name === namespaceTemplateInitializer ? pending.slice(1) : pending
+  return {
+    ...namespace,
+    metadata: { ...metadata, ...(labels === undefined ? {} : { labels }) },
+    ...(spec?.initializers === undefined
+      ? {}
+      : { spec: { ...spec, initializers: { ...spec.initializers, pending: left } } }),
+  }
+}
+
 /** As a merge patch; undefined when nothing of ours shuts it. */
 function opening({ metadata, spec }: Namespace): object | undefined {
   const { resourceVersion, labels } = metadata

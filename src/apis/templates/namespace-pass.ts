@@ -2,6 +2,7 @@
 import { append } from '../../base/append.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { ResolveClone } from './clones.ts'
+import { isGateShut } from './gate.ts'
 import type { Attempt } from './ledger.ts'
 import { findBeyond, isDisabled, type Matcher } from './match.ts'
 import { evaluateParameters, type ParameterFault } from './parameters.ts'
@@ -80,7 +81,7 @@ function planTemplate(
     return isSelected && isPopulated([template], namespace, claims, index, clones)
   }
   // A client that waits for a new namespace does not wait for a rollout as well.
-  const place = state.openedGates.isShut(namespace) ? () => {} : rollouts.begin(version, name, isDone)
+  const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name, isDone)
   if (place !== undefined) {
     pass.places.push(place)
     // Nothing of it is wanted any more: what is there is pruned.

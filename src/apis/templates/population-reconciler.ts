@@ -5,7 +5,7 @@ import { CloneSources } from './clone-sources.ts'
 import { cloneResolver, type ResolveClone } from './clones.ts'
 import { Corrections } from './corrections.ts'
 import { FormerVersions } from './former-versions.ts'
-import { openGate } from './gate.ts'
+import { isGateShut, openGate } from './gate.ts'
 import { findBeyond, isDisabled, isOptedOut } from './match.ts'
 import { holdersOf } from './namespace-metadata.ts'
 import { type NamespacePass, planPass } from './namespace-pass.ts'
@@ -46,16 +46,17 @@ export class PopulationReconciler implements Reconciler {
 
   async reconcile({ name }: ObjectKey, signal: AbortSignal): Promise<Outcome> {
     const state = this.#state
-    const namespace = state.findNamespace(name)
-    if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) {
+    const seen = state.findNamespace(name)
+    if (seen === undefined || seen.metadata.deletionTimestamp !== undefined) {
       state.forgetNamespace(name)
       return undefined
     }
+    const namespace = state.openedGates.asLeft(seen)
     if (isOptedOut(namespace)) {
       await this.#leaveAlone(namespace, signal)
       return undefined
     }
-    if (state.isPaused && !state.openedGates.isShut(namespace)) return undefined
+    if (state.isPaused && !isGateShut(namespace)) return undefined
     await state.kinds.know(signal)
     await this.#sources.know(templatesOf(state), signal)
     return this.#report(namespace, await this.#pass(namespace, signal), signal)
