@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { isGoing, isInForce, isOff, isOut, nameOf } from '../enforcement/facts.ts'
 import type { Actors } from './actors.ts'
-import { isHalted, lost, type World } from './judge.ts'
+import { isHalted, isHeld, lost, type World } from './judge.ts'
 import { dataOf, hoursOf, type Template, templateLabel } from './oracle.ts'
 
 export function transitionProblems(world: World, before: World, actors: Actors, nowMs: number): string[] {
@@ -46,6 +46,8 @@ function frozenProblems(world: World, before: World, actors: Actors): string[] {
     const [where = ''] = place.split('/')
     const [old, now] = [before.namespaces.get(where), world.namespaces.get(where)]
     if (old === undefined || now === undefined || now.metadata.uid !== old.metadata.uid || isGoing(now)) continue
+    // What is not handed out yet is populated all the same.
+    if (isHeld(old)) continue
     const isKeptOut = isOut(old) && isOut(now) && !interval.moved.has(where)
     if (!isPaused && !isKeptOut && !isDisabledSince(then, world, before, actors)) continue
     const must = interval.touched.get(place) ?? then.metadata.resourceVersion

@@ -207,6 +207,9 @@ export function lost(template: Template, world: World, before: World | undefined
   for (const [place, then] of before?.objects ?? []) {
     const [where = ''] = place.split('/')
     if (then.metadata.labels?.[templateLabel] !== nameOf(template)) continue
+    // What is not handed out yet is given the newest version at once.
+    const namespace = before?.namespaces.get(where)
+    if (namespace === undefined || isHeld(namespace)) continue
     if (interval.moved.has(where) || interval.touched.has(place) || interval.switched) continue
     if (world.objects.get(place)?.metadata.uid !== then.metadata.uid) found.push(place)
   }
