@@ -66,8 +66,11 @@ export class PopulationState {
     this.#deps = deps
     const { client, clock, records } = deps
     this.recordedKinds = new RecordedKinds(client)
-    this.matchedNamespaces = new MatchedNamespaces((version, namespace) => this.#counts(version, namespace))
     this.statuses = new StatusSchedule(clock)
+    this.matchedNamespaces = new MatchedNamespaces(
+      (version, namespace) => this.#counts(version, namespace),
+      (template) => this.statuses.request(template),
+    )
     this.watches = new Watches(deps)
     const keeper = new NamespaceKeeper()
     const keep = (namespace: KubeObject): KubeObject => keeper.keep(namespace)

@@ -188,8 +188,11 @@ function haltedProblems(template: Template, world: World, before: World | undefi
     if (setBy(namespace, name).some((key) => !isGiven(template, namespace, key))) losing.add(nameOf(namespace))
   }
   const found = losing.size > most ? [] : [`${name} is halted, and would take away in ${[...losing]} alone`]
-  // A version between two that are halted may have taken what it might: `between.ts` bounds that.
-  if ((actors.interval.edits.get(name) ?? 0) > 1) return found
+  // A version before it may have taken what it might: `between.ts` bounds that. One that was halted goes on when
+  // namespaces that count have gone.
+  const former = before?.templates.find((t) => nameOf(t) === name)
+  const edits = actors.interval.edits.get(name) ?? 0
+  if (edits > 1 || (edits === 1 && former !== undefined && isHalted(former))) return found
   return [...found, ...lost(template, world, before, actors).map((place) => `${place} was taken by halted ${name}`)]
 }
 
