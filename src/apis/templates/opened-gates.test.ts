@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Namespace } from '../namespaces/types.ts'
-import { OpenedGates } from './opened-gates.ts'
+import { OpenedGates } from './gate.ts'
 import { pendingLabel } from './types.ts'
 
 const namespace = (

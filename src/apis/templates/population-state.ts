@@ -10,7 +10,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
 import type { RecordListener } from './applied-records.ts'
-import { isGateShut, tellingLabels } from './gate.ts'
+import { isGateShut, OpenedGates, tellingLabels } from './gate.ts'
 import { NamespaceKeeper } from './kept-namespace.ts'
 import { RecordedKinds } from './kinds.ts'
 import { type KnownKinds, openKnownKinds } from './known-kinds.ts'
@@ -18,7 +18,6 @@ import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { MatchedNamespaces } from './matched-namespaces.ts'
 import { MetadataIndex } from './metadata-index.ts'
-import { OpenedGates } from './opened-gates.ts'
 import { PopulatedIndex, type PopulatedIndexDeps } from './populated-index.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
 import { isPaused, populationConfig } from './population-config.ts'
@@ -66,7 +65,7 @@ export class PopulationState {
     this.#deps = deps
     const { client, clock, records } = deps
     this.recordedKinds = new RecordedKinds(client)
-    this.statuses = new StatusSchedule(clock)
+    this.statuses = new StatusSchedule(clock, () => this.watches.isComplete)
     this.matchedNamespaces = new MatchedNamespaces(
       (version, namespace) => this.#counts(version, namespace),
       (template) => this.statuses.request(template),

@@ -5,9 +5,9 @@
  * or what the status must say instead; between two quiet times nothing may be taken beyond `maxPrune`, nothing changed
  * while all is paused, and nothing ended before its time; and dry runs ask what must be refused.
  *
- * The histories below are tried each time, and random ones of so many seeds. BOROUGH_LONG=<minutes> tries others for so
- * long, on each kind of cluster. A failure names its seed: `run.ts --from <seed> --histories 1 --reduce` tries it again,
- * and BOROUGH_PROPERTY_SEED says where the long form begins. What tenants do at one moment is
+ * The histories below are tried each time, and random ones of some seeds. BOROUGH_LONG=<minutes> tries others for so
+ * long, on each kind of cluster. A failure names its seed: `run.ts --from <seed> --histories 1 --reduce` tries it
+ * again, and BOROUGH_PROPERTY_SEED says where the long form begins. What tenants do at one moment is
  * `../enforcement.property.test.ts`.
  */
 import { describe, expect, test } from 'vitest'
