@@ -21,7 +21,7 @@ const firstOfLong = Number(process.env['BOROUGH_PROPERTY_SEED'] ?? Date.now() % 
 
 const clusters = [
   { where: 'on Borough', start: modelOnBorough, seeds: 12 },
-  { where: 'through borough populate', start: modelElsewhere, seeds: 4 },
+  { where: 'through borough populate', start: modelElsewhere, seeds: 3 },
 ]
 
 test('every dimension has a history of its own', () => expect(Object.keys(histories)).toHaveLength(16))
