@@ -20,7 +20,7 @@ const minutes = Number(process.env['BOROUGH_LONG'] ?? 0)
 const firstOfLong = Number(process.env['BOROUGH_PROPERTY_SEED'] ?? Date.now() % 1_000_000_000)
 
 const clusters = [
-  { where: 'on Borough', start: modelOnBorough, seeds: 12 },
+  { where: 'on Borough', start: modelOnBorough, seeds: 8 },
   { where: 'through borough populate', start: modelElsewhere, seeds: 3 },
 ]
 
