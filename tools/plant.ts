@@ -68,6 +68,8 @@ function tryPlant(copy: string, plant: Plant): Outcome {
   return tryEdits(copy, plant, () => {
     const start = performance.now()
     const { passed, output } = runSuites(copy, plant.suites)
+    // Such a fault can't be loaded: that a suite fails then says nothing of its tests.
+    if (output.includes('Transform failed')) throw new Error(`${plant.file} is no source with it: ${plant.why}`)
     const seconds = Math.round((performance.now() - start) / 1000)
     const outcome = { plant, found: !passed, seconds, said: passed ? '' : firstFinding(output) }
     console.log(`${outcome.found ? 'found    ' : 'NOT FOUND'} ${seconds} s  ${plant.why}\n          ${outcome.said}`)

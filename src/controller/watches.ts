@@ -72,6 +72,11 @@ export class Watches implements Source {
     this.#whenSynced.push(listener)
   }
 
+  /** The controller runs, and all have listed: what exists is or will be told to it. */
+  get isComplete(): boolean {
+    return this.#enqueue !== undefined
+  }
+
   /** For work that no watch brings. Without effect before all have listed. */
   enqueue(keys: Keys): void {
     if (this.#enqueue !== undefined) enqueueAll(this.#enqueue, keys)

@@ -25,8 +25,9 @@ import {
   type Who,
 } from './enforcement/actors.ts'
 import { type Cluster, elsewhere, onBorough } from './enforcement/clusters.ts'
+import { isGoing, isOff, isOut, nameOf, selects } from './enforcement/facts.ts'
 import { History } from './enforcement/history.ts'
-import { heldBy, isGoing, isOff, isOut, nameOf, problems, readWorld, selects, type World } from './enforcement/judge.ts'
+import { heldBy, problems, readWorld, type World } from './enforcement/judge.ts'
 import { configMap, configMapResource, namespaceResource, templateLabel, templateResource } from './population-world.ts'
 
 const patienceMs = 30_000

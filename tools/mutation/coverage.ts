@@ -26,6 +26,7 @@ const withoutSuites: readonly string[] = [
   'test/interop/**',
   'test/matrix/**',
   'test/model/**',
+  'test/population/enforcement-model/**',
   'test/population/enforcement.property.test.ts',
   'test/replicas/**',
   'test/simulation/**',

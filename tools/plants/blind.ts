@@ -41,7 +41,7 @@ export const blindPlants: readonly Plant[] = [
     templates,
     'src/apis/templates/author-rights.ts',
     'return [...given, ...taken, ',
-    'return given',
+    'return [...given, ',
   ),
   plant(
     'a tenant changes the label that names the creator',

@@ -28,7 +28,10 @@ test('the count of matched namespaces is what counting all namespaces again woul
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      const matched = new MatchedNamespaces((v, n) => v.selects(n))
+      const matched = new MatchedNamespaces(
+        (v, n) => v.selects(n),
+        () => {},
+      )
       const there = new Map<string, Namespace>()
       const versions = new Map<string, Matcher>()
       for (const one of steps) {

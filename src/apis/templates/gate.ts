@@ -42,6 +42,21 @@ export async function openGate(client: Client, seen: Namespace, signal: AbortSig
   }
 }
 
+/** As it is once we have opened it, whatever else it waits for. */
+export function openedGate(namespace: Namespace): Namespace {
+  const { metadata, spec } = namespace
+  const labels = tellingLabels(namespace)
+  const pending = spec?.initializers?.pending ?? []
+  const left = pending[0]?.name === namespaceTemplateInitializer ? pending.slice(1) : pending
+  return {
+    ...namespace,
+    metadata: { ...metadata, ...(labels === undefined ? {} : { labels }) },
+    ...(spec?.initializers === undefined
+      ? {}
+      : { spec: { ...spec, initializers: { ...spec.initializers, pending: left } } }),
+  }
+}
+
 /** As a merge patch; undefined when nothing of ours shuts it. */
 function opening({ metadata, spec }: Namespace): object | undefined {
   const { resourceVersion, labels } = metadata
@@ -60,4 +75,32 @@ export function tellingLabels({ metadata }: KubeObject): Readonly<Record<string,
   if (metadata.labels?.[pendingLabel] === undefined) return metadata.labels
   const { [pendingLabel]: _, ...labels } = metadata.labels
   return labels
+}
+
+/**
+ * Gates that this process opened, until its watch tells of it. Till then its picture shows a namespace as new that
+ * clients use already. What is new is given the newest version at once: past the rollout and its `maxPrune`, while all
+ * templates are paused, and without a look at whose Roles are there.
+ */
+export class OpenedGates {
+  /** Name → uid. */
+  readonly #opened = new Map<string, string>()
+
+  /** The namespace, at least as open as it was left. */
+  asLeft(namespace: Namespace): Namespace {
+    const { name = '', uid } = namespace.metadata
+    const isKnown = isGateShut(namespace) && this.#opened.get(name) === uid
+    return isKnown ? openedGate(namespace) : namespace
+  }
+
+  /** `seen`: the picture of it after the gate was opened. */
+  opened({ name = '', uid = '' }: Namespace['metadata'], seen: Namespace | undefined): void {
+    if (seen?.metadata.uid === uid && isGateShut(seen)) this.#opened.set(name, uid)
+  }
+
+  /** The picture has changed. */
+  changed(name: string, next: Namespace | undefined): void {
+    const isAwaited = next !== undefined && isGateShut(next) && next.metadata.uid === this.#opened.get(name)
+    if (!isAwaited) this.#opened.delete(name)
+  }
 }

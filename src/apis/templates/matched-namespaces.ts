@@ -10,10 +10,13 @@ export type Counts = (version: Matcher, namespace: Namespace) => boolean
 
 export class MatchedNamespaces {
   readonly #counts: Counts
+  readonly #onChange: (template: string) => void
   readonly #byTemplate = new Map<string, { readonly version: Matcher; readonly namespaces: Set<string> }>()
 
-  constructor(counts: Counts) {
+  /** `onChange`: the figure of a template changed because of a namespace. No pass over it need tell of that. */
+  constructor(counts: Counts, onChange: (template: string) => void) {
     this.#counts = counts
+    this.#onChange = onChange
   }
 
   count(template: string): number {
@@ -36,13 +39,15 @@ export class MatchedNamespaces {
   /** Also to be told when what `Counts` answers changed for another reason. */
   namespaceChanged(namespace: Namespace): void {
     const { name = '' } = namespace.metadata
-    for (const { version, namespaces } of this.#byTemplate.values()) {
+    for (const [template, { version, namespaces }] of this.#byTemplate) {
+      const before = namespaces.size
       if (this.#counts(version, namespace)) namespaces.add(name)
       else namespaces.delete(name)
+      if (namespaces.size !== before) this.#onChange(template)
     }
   }
 
   namespaceGone(name: string): void {
-    for (const { namespaces } of this.#byTemplate.values()) namespaces.delete(name)
+    for (const [template, { namespaces }] of this.#byTemplate) if (namespaces.delete(name)) this.#onChange(template)
   }
 }

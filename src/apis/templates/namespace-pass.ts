@@ -66,7 +66,10 @@ function planTemplate(
   const isSelected = !isDeleted && version.selects(namespace)
   const held = ledger.find(templateName, name)
   const isThere = index.holdings.holds(templateName, name) || state.metadata.holds(templateName, name)
-  if (!isSelected && held === undefined && !isThere) return
+  if (!isSelected && held === undefined && !isThere) {
+    if (rollouts.leave(templateName, name)) state.requestStatus([templateName])
+    return
+  }
   // Nor can it be told which namespaces it is for.
   if (!isSelected && !isDeleted && findBeyond(template) !== undefined) return
   const { faults } = isSelected ? evaluateParameters(template, namespace) : { faults: [] }

@@ -46,11 +46,12 @@ export class PopulationReconciler implements Reconciler {
 
   async reconcile({ name }: ObjectKey, signal: AbortSignal): Promise<Outcome> {
     const state = this.#state
-    const namespace = state.findNamespace(name)
-    if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) {
+    const seen = state.findNamespace(name)
+    if (seen === undefined || seen.metadata.deletionTimestamp !== undefined) {
       state.forgetNamespace(name)
       return undefined
     }
+    const namespace = state.openedGates.asLeft(seen)
     if (isOptedOut(namespace)) {
       await this.#leaveAlone(namespace, signal)
       return undefined
@@ -66,7 +67,7 @@ export class PopulationReconciler implements Reconciler {
     this.#state.forgetNamespace(name)
     // A template that is being deleted waits for it no longer.
     this.#state.requestStatus(this.#state.index.claimsIn(name).map((claim) => claim.template))
-    await openGate(this.#deps.client, namespace, signal)
+    await this.#openGate(namespace, signal)
   }
 
   async #pass(namespace: Namespace, signal: AbortSignal): Promise<readonly ObjectResult[]> {
@@ -151,10 +152,16 @@ export class PopulationReconciler implements Reconciler {
     const retriable = failures.filter((f) => f.failure?.retriable)
     const awaited = failures.filter((f) => f.failure?.retriable || f.failure?.isAwaited)
     const holding = awaited.filter((f) => templateOf(f)?.spec?.failurePolicy !== 'Ignore')
-    if (holding.length === 0) await openGate(client, namespace, signal)
+    if (holding.length === 0) await this.#openGate(namespace, signal)
     if (retriable.length > 0) throw new Error(retriable.map((f) => `${f.object}: ${f.failure?.message}`).join('; '))
     const isBlocked = results.some((r) => mayMend.has(r.failure?.reason ?? '') || r.isUnwatched)
     return isBlocked ? { requeueAfterMs: lookAgainMs } : undefined
+  }
+
+  async #openGate(namespace: Namespace, signal: AbortSignal): Promise<void> {
+    const { openedGates } = this.#state
+    await openGate(this.#deps.client, namespace, signal)
+    openedGates.opened(namespace.metadata, this.#state.findNamespace(namespace.metadata.name ?? ''))
   }
 }
 

@@ -10,7 +10,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
 import type { RecordListener } from './applied-records.ts'
-import { isGateShut, tellingLabels } from './gate.ts'
+import { isGateShut, OpenedGates, tellingLabels } from './gate.ts'
 import { NamespaceKeeper } from './kept-namespace.ts'
 import { RecordedKinds } from './kinds.ts'
 import { type KnownKinds, openKnownKinds } from './known-kinds.ts'
@@ -44,6 +44,7 @@ export class PopulationState {
   readonly metadata: MetadataIndex
   readonly kinds: KnownKinds
   readonly rollouts: Rollouts
+  readonly openedGates: OpenedGates = new OpenedGates()
   /** What feeds the loop over namespaces. */
   readonly watches: Watches
   /** What feeds the loop over templates. */
@@ -64,8 +65,11 @@ export class PopulationState {
     this.#deps = deps
     const { client, clock, records } = deps
     this.recordedKinds = new RecordedKinds(client)
-    this.matchedNamespaces = new MatchedNamespaces((version, namespace) => this.#counts(version, namespace))
-    this.statuses = new StatusSchedule(clock)
+    this.statuses = new StatusSchedule(clock, () => this.watches.isComplete)
+    this.matchedNamespaces = new MatchedNamespaces(
+      (version, namespace) => this.#counts(version, namespace),
+      (template) => this.statuses.request(template),
+    )
     this.watches = new Watches(deps)
     const keeper = new NamespaceKeeper()
     const keep = (namespace: KubeObject): KubeObject => keeper.keep(namespace)
@@ -206,6 +210,7 @@ export class PopulationState {
     const name = (next ?? old)?.metadata.name ?? ''
     if (old !== undefined && old.metadata.uid !== next?.metadata.uid) this.releaseRecord(name, old.metadata.uid)
     this.metadata.changed(name, next)
+    this.openedGates.changed(name, next)
     if (next === undefined) {
       this.matchedNamespaces.namespaceGone(name)
       this.forgetNamespace(name)

@@ -111,6 +111,11 @@ export class Rollouts {
     return this.#states.get(template)?.waiting.size ?? 0
   }
 
+  /** It is not for the template any more, and holds nothing of it. True: it had waited. */
+  leave(template: string, namespace: string): boolean {
+    return this.#states.get(template)?.waiting.delete(namespace) === true
+  }
+
   /** It has gone, and its failures are out of the ledger: the next in the queue may have its place. */
   forgetNamespace(namespace: string): void {
     for (const state of this.#states.values()) {

@@ -13,26 +13,29 @@ const spacingMs = 1000
 
 export class StatusSchedule implements Source {
   readonly #clock: Clock
+  readonly #isComplete: () => boolean
   /** template → when it was enqueued last, on the monotonic clock. */
   readonly #enqueuedMs = new Map<string, number>()
   readonly #due = new Set<string>()
   #enqueue: ((key: ObjectKey) => void) | undefined
 
-  constructor(clock: Clock) {
+  /** `isComplete`: all that exists is known. Till then nothing is summed up, and what is deleted is not let go. */
+  constructor(clock: Clock, isComplete: () => boolean) {
     this.#clock = clock
+    this.#isComplete = isComplete
   }
 
   /**
-   * Its figures may have changed. Without effect while the controller does not run: when it begins, its watch brings
-   * all.
+   * Its figures may have changed. Without effect while the controller does not run, or not all is known: when it is,
+   * the watches bring all.
    */
   request(template: string): void {
-    if (this.#enqueue === undefined || this.#due.has(template)) return
+    if (this.#enqueue === undefined || !this.#isComplete() || this.#due.has(template)) return
     this.#due.add(template)
     const lastMs = this.#enqueuedMs.get(template) ?? Number.NEGATIVE_INFINITY
     this.#clock.after(Math.max(delayMs, lastMs + spacingMs - this.#clock.monotonic()), () => {
       this.#due.delete(template)
-      if (this.#enqueue === undefined) return
+      if (this.#enqueue === undefined || !this.#isComplete()) return
       this.#enqueuedMs.set(template, this.#clock.monotonic())
       this.#enqueue({ namespace: '', name: template })
     })

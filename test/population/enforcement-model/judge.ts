@@ -1,19 +1,14 @@
 /** What is wrong with a quiet cluster, compared with what the oracle says and with the last quiet time. */
 import type { KubeObject } from '../../../src/kube/types.ts'
+import { isGoing, isInForce, isOff, isOut, nameOf, selects } from '../enforcement/facts.ts'
 import type { Actors } from './actors.ts'
 import {
   dataOf,
   differs,
   isExtended,
-  isGoing,
-  isInForce,
-  isOff,
-  isOut,
-  nameOf,
   namespaceOfSources,
   parametersOf,
   replaced,
-  selects,
   type Template,
   templateLabel,
   type WantedObject,
@@ -62,7 +57,10 @@ const progressOf = ({ status }: Template): string | undefined =>
 
 /** Empty = all is as it should be. `before`: as it was at the last quiet time. */
 export function problems(world: World, before: World | undefined, actors: Actors): string[] {
-  if (actors.isPaused) return world.templates.flatMap((t) => (isPaused(t) ? [] : [`${nameOf(t)} is not paused`]))
+  // What is disabled does nothing that could be paused.
+  const runs = (t: Template): boolean => !isOff(t) || isGoing(t)
+  if (actors.isPaused)
+    return world.templates.flatMap((t) => (runs(t) && !isPaused(t) ? [`${nameOf(t)} is not paused`] : []))
   const found: string[] = []
   for (const template of world.templates) {
     const says = template.status?.observedGeneration
@@ -190,6 +188,11 @@ function haltedProblems(template: Template, world: World, before: World | undefi
     if (setBy(namespace, name).some((key) => !isGiven(template, namespace, key))) losing.add(nameOf(namespace))
   }
   const found = losing.size > most ? [] : [`${name} is halted, and would take away in ${[...losing]} alone`]
+  // A version before it may have taken what it might: `between.ts` bounds that. One that was halted goes on when
+  // namespaces that count have gone.
+  const former = before?.templates.find((t) => nameOf(t) === name)
+  const edits = actors.interval.edits.get(name) ?? 0
+  if (edits > 1 || (edits === 1 && former !== undefined && isHalted(former))) return found
   return [...found, ...lost(template, world, before, actors).map((place) => `${place} was taken by halted ${name}`)]
 }
 
@@ -207,6 +210,9 @@ export function lost(template: Template, world: World, before: World | undefined
   for (const [place, then] of before?.objects ?? []) {
     const [where = ''] = place.split('/')
     if (then.metadata.labels?.[templateLabel] !== nameOf(template)) continue
+    // What is not handed out yet is given the newest version at once.
+    const namespace = before?.namespaces.get(where)
+    if (namespace === undefined || isHeld(namespace)) continue
     if (interval.moved.has(where) || interval.touched.has(place) || interval.switched) continue
     if (world.objects.get(place)?.metadata.uid !== then.metadata.uid) found.push(place)
   }

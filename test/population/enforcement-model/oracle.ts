@@ -1,13 +1,13 @@
 /**
  * What a namespace must hold, worked out from the documents of users alone: from the objects as the API shows them, by
- * rules of its own. It knows the few expressions and patterns that the steps of this model write, and no code of the
- * product.
+ * rules of its own beside the facts that both models read. It knows the few expressions and patterns that the steps of
+ * this model write, and no code of the product.
  */
 import type { JsonObject, KubeObject } from '../../../src/kube/types.ts'
+import { nameOf, type SelectingTemplate } from '../enforcement/facts.ts'
 
-export interface Template extends KubeObject {
-  readonly spec?: {
-    readonly namespaces?: { readonly labelSelector?: { readonly matchExpressions?: { readonly values?: string[] }[] } }
+export interface Template extends SelectingTemplate {
+  readonly spec?: SelectingTemplate['spec'] & {
     readonly parameters?: readonly Parameter[]
     readonly namespaceMetadata?: { readonly labels?: Readonly<Record<string, string>> }
     readonly objects?: readonly Entry[]
@@ -58,20 +58,6 @@ export const namespaceOfSources = 'platform'
 export const consentKey = 'policy.borough.dev/clone-to'
 export const templateLabel = 'policy/namespace-template-name'
 export const protectedLabel = 'policy.borough.dev/protected-by'
-
-export const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
-export const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
-export const isOff = ({ metadata }: KubeObject): boolean =>
-  metadata.annotations?.['policy/namespace-template-apply'] === 'disable'
-export const isOut = ({ metadata }: KubeObject): boolean =>
-  metadata.annotations?.['policy/namespace-template-opt-out'] === 'true'
-
-export function selects({ spec }: Template, { metadata }: KubeObject): boolean {
-  const tiers = spec?.namespaces?.labelSelector?.matchExpressions?.[0]?.values ?? []
-  return tiers.includes(metadata.labels?.['tier'] ?? '')
-}
-export const isInForce = (template: Template, namespace: KubeObject): boolean =>
-  !isGoing(template) && !isOff(template) && !isOut(namespace) && selects(template, namespace)
 
 /** Parameter → value; or what is wrong with the first that is wrong. */
 export function parametersOf(

@@ -1,18 +1,9 @@
 /** Dry runs at a quiet time: what must be refused is, and what nothing speaks against comes through. */
 import type { KubeObject } from '../../../src/kube/types.ts'
+import { isGoing, isInForce, nameOf } from '../enforcement/facts.ts'
 import { type Actors, merge } from './actors.ts'
 import { isHeld, type World } from './judge.ts'
-import {
-  hoursOf,
-  isGoing,
-  isInForce,
-  nameOf,
-  parametersOf,
-  protectedLabel,
-  replaced,
-  type Template,
-  templateLabel,
-} from './oracle.ts'
+import { hoursOf, parametersOf, protectedLabel, replaced, type Template, templateLabel } from './oracle.ts'
 
 interface Probe {
   readonly what: string

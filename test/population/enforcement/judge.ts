@@ -9,6 +9,7 @@ import type { NamespaceTemplate } from '../../../src/apis/templates/types.ts'
 import type { Client } from '../../../src/client/client.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { configMapResource, namespaceResource, templateLabel, templateResource } from '../population-world.ts'
+import { isGoing, isInForce, isOff, isOut, nameOf } from './facts.ts'
 import type { History } from './history.ts'
 
 export interface World {
@@ -49,25 +50,9 @@ export async function readWorld(admin: Client, history: History, names: readonly
   }
 }
 
-export const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
-export const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
-export const isOff = ({ metadata }: KubeObject): boolean =>
-  metadata.annotations?.['policy/namespace-template-apply'] === 'disable'
-export const isOut = ({ metadata }: KubeObject): boolean =>
-  metadata.annotations?.['policy/namespace-template-opt-out'] === 'true'
-
-/** Every template of this test selects by label `tier`. */
-export function selects({ spec }: NamespaceTemplate, { metadata }: KubeObject): boolean {
-  const tiers = spec?.namespaces?.labelSelector?.matchExpressions?.[0]?.values ?? []
-  return tiers.includes(metadata.labels?.['tier'] ?? '')
-}
-
 /** name → data, as the template says */
 export const heldBy = ({ spec }: NamespaceTemplate): Map<string, Record<string, string>> =>
   new Map((spec?.templates ?? []).map((o) => [nameOf(o as KubeObject), o['data'] as Record<string, string>]))
-
-export const isInForce = (template: NamespaceTemplate, namespace: Namespace): boolean =>
-  !isGoing(template) && !isOff(template) && !isOut(namespace) && selects(template, namespace)
 
 interface Told {
   readonly reason: string

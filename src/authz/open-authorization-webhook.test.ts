@@ -1,0 +1,50 @@
+/** What a service says counts by its status and size, not by its words alone. */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { systemClock } from '../base/clock.ts'
+import type { AskElsewhere } from './authz.ts'
+import { openAuthorizationWebhook } from './open-authorization-webhook.ts'
+
+const yes = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', status: { allowed: true } }
+const attributes = {
+  ...{ user: { username: 'alice', groups: [] }, verb: 'get', group: '', resource: 'pods', namespace: 'a', name: 'p' },
+}
+
+/** Asks a service that answers so. */
+async function ask(status: number, body: string): Promise<Awaited<ReturnType<AskElsewhere>>> {
+  const server = createServer((_, response) => response.writeHead(status).end(body))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const { port } = server.address() as AddressInfo
+    const kubeconfigPath = join(mkdtempSync(join(tmpdir(), 'authorization-')), 'kubeconfig')
+    const clusters = [
+      { name: 'w', cluster: { server: `http://127.0.0.1:${port}/authorize`, 'insecure-skip-tls-verify': true } },
+    ]
+    const contexts = [{ name: 'w', context: { cluster: 'w', user: 'w' } }]
+    const config = { apiVersion: 'v1', kind: 'Config', clusters, contexts, users: [{ name: 'w', user: {} }] }
+    writeFileSync(kubeconfigPath, JSON.stringify({ ...config, 'current-context': 'w' }), { mode: 0o600 })
+    const askElsewhere = await openAuthorizationWebhook(
+      { kubeconfigPath, allowedForMs: 0, deniedForMs: 0 },
+      systemClock,
+    )
+    return await askElsewhere(attributes)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+test('a yes is a yes', async () => expect(await ask(200, JSON.stringify(yes))).toMatchObject({ allowed: true }))
+
+test.each([300, 404, 500])('a yes in an answer of status %i is none', async (status) => {
+  await expect(ask(status, JSON.stringify(yes))).rejects.toThrow(`answered ${status}`)
+})
+
+test('nor is one in an answer of more than a mebibyte', async () => {
+  const padded = { ...yes, metadata: { annotations: { long: 'x'.repeat(1024 * 1024) } } }
+  await expect(ask(200, JSON.stringify(padded))).rejects.toThrow('answered too much')
+})
