@@ -136,6 +136,19 @@ const wrong: readonly { readonly given: Given; readonly says: RegExp }[] = [
     given: { file: 'count: 2\ncount: 4' },
     says: /^can't read .*config\.yaml: Map keys must be unique at line 2, column 1$/,
   },
+  {
+    given: { file: 'anonymous: true\nno-anonymous: true' },
+    says: /config\.yaml: anonymous and no-anonymous are the same flag: keep one of them$/,
+  },
+  {
+    given: { environment: { BOROUGH_ANONYMOUS: 'false', BOROUGH_NO_ANONYMOUS: 'false' } },
+    says: /^BOROUGH_ANONYMOUS and BOROUGH_NO_ANONYMOUS are the same flag: keep one of them$/,
+  },
+  {
+    given: { file: `count: 2\n#${'x'.repeat(1024 * 1024)}` },
+    says: /^can't read .*config\.yaml: it has more than 1 MiB$/,
+  },
+  { given: { args: ['--config', '/dev/zero'] }, says: /^can't read \/dev\/zero: it has more than 1 MiB$/ },
   { given: { args: ['--config', '/nowhere.yaml'] }, says: /^--config: there is no file \/nowhere\.yaml$/ },
 ]
 

@@ -2,7 +2,8 @@
  * Values of flags from elsewhere than the command line: a file of settings, and the environment. The command line
  * comes first, then the environment, then the file, then defaults.
  */
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import type { Command, Option } from 'commander'
 import { unreadable } from './paths.ts'
 
@@ -16,6 +17,8 @@ const positiveName = (option: Option): string | undefined => (option.negate ? op
 
 const isRepeatable = (option: Option): boolean => option.variadic || option.defaultValue instanceof Map
 const configFlag = 'config'
+/** Also what has no end is read no further, such as a device. */
+const mostCharacters = 1024 * 1024
 
 /** Where the value of a flag comes from: `--listen`, `BOROUGH_LISTEN`, `borough.yaml: listen`. */
 export function placeOf(command: Command, flag: string): string {
@@ -37,6 +40,7 @@ export function addSettings(command: Command, environment: Environment = process
       for (const name of [positiveName(option), option.name()]) {
         const text = name === undefined ? undefined : environment[variableOf(name)]
         if (name === undefined || text === undefined) continue
+        if (isSet(command, option, 'env')) throw saidTwice(variableOf(positiveName(option) ?? name), variableOf(name))
         const values = isRepeatable(option) ? text.split(',').map((part) => part.trim()) : [text]
         take(command, option, values, { name, place: variableOf(name), source: 'env' })
       }
@@ -89,17 +93,24 @@ async function takeFile(command: Command, file: string): Promise<void> {
   for (const [name, value] of Object.entries(settings)) {
     const option = name === configFlag ? undefined : byName.get(name)
     if (option === undefined) throw new Error(`${file}: borough ${command.name()} has no setting ${name}`)
+    if (isSet(command, option, 'config')) throw saidTwice(`${file}: ${positiveName(option) ?? name}`, option.name())
     if (!isSet(command, option, 'default')) continue
     const values: unknown[] = Array.isArray(value) && isRepeatable(option) ? value : [value]
     take(command, option, values, { name, place: `${file}: ${name}`, source: 'config' })
   }
 }
 
+/** Which of the two holds must not depend on their order. */
+const saidTwice = (place: string, other: string): Error =>
+  new Error(`${place} and ${other} are the same flag: keep one of them`)
+
 async function readSettings(file: string): Promise<Readonly<Record<string, unknown>>> {
   const { parse } = await import('yaml')
   let settings: unknown
   try {
-    settings = parse(await readFile(file, 'utf8'))
+    const written = await text(createReadStream(file, { end: mostCharacters, encoding: 'utf8' }))
+    if (written.length > mostCharacters) throw new Error('it has more than 1 MiB')
+    settings = parse(written)
   } catch (cause) {
     const [message = ''] = (cause as Error).message.split('\n')
     throw new Error(`can't read ${file}: ${message.replace(/:$/, '')}`, { cause })

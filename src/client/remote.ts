@@ -19,6 +19,8 @@ import { RestClient } from './rest-client.ts'
 import { retryingTransport } from './retrying-transport.ts'
 import type { Transport } from './transport.ts'
 
+const nothingFound = 'http://localhost:8080'
+
 export interface RemoteOptions {
   /** Absent = `$KUBECONFIG`, `~/.kube/config`, or the account of the pod that this runs in. */
   readonly kubeconfigPath?: string
@@ -59,6 +61,10 @@ export function openRemote(options: RemoteOptions): Remote {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause)
     throw new Error(`${source} can't be read: ${why}`, { cause })
+  }
+  // The library's word for 'found none', which it would refuse for being HTTP.
+  if (kubeconfigPath === undefined && config.getCurrentCluster()?.server === nothingFound) {
+    throw new Error('there is no kubeconfig: name one with --kubeconfig or $KUBECONFIG')
   }
   if (context !== undefined) {
     if (config.getContextObject(context) === null)

@@ -1,6 +1,10 @@
-/** What the room on a disk means to an operator. */
+/** What the room on a disk means to an operator; which directory is looked at. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { examineFree, type Room } from './data-directory.ts'
+import { systemClock } from '../base/clock.ts'
+import { examineDataDirectory, examineFree, type Room } from './data-directory.ts'
 
 const mebibyte = 1024 ** 2
 const remedy = 'free some, move the directory to a larger disk, or bound the store with --max-store-size'
@@ -36,4 +40,29 @@ const rows: readonly { name: string; room: Omit<Room, 'totalBytes'>; want: objec
 
 it.each(rows)('$name', ({ room, want }) => {
   expect(examineFree({ ...room, totalBytes })).toEqual({ check: 'data directory: room on the disk', ...want })
+})
+
+it('what it advises is one command in a shell, also where the path holds blanks', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'borough-doctor-'))
+  try {
+    const path = join(folder, 'a b; $(id)')
+    mkdirSync(path, { mode: 0o755 })
+    const findings = await examineDataDirectory(path, systemClock)
+    expect(findings[0]).toMatchObject({ status: 'fail', remedy: `chmod -R go= '${path}'` })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+it('a link to a directory is examined as a server takes it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'borough-doctor-'))
+  try {
+    const [directory, link] = [join(folder, 'directory'), join(folder, 'link')]
+    mkdirSync(directory, { mode: 0o700 })
+    symlinkSync(directory, link)
+    const findings = await examineDataDirectory(link, systemClock)
+    expect(findings.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok'])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

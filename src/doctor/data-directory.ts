@@ -1,10 +1,11 @@
 /** A data directory, as it lies there: nothing in it is changed, and a server may run on it. */
 import { existsSync, type Stats, statfsSync, statSync } from 'node:fs'
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { verifyStoreAt } from '../backup/backup.ts'
 import type { Clock } from '../base/clock.ts'
 import { silentLog } from '../base/log.ts'
+import { shellWord } from '../base/shell-text.ts'
 import { dataDirLock } from '../datadir/data-dir.ts'
 import { directoryPkiStore } from '../pki/pki.ts'
 import { examineCertificates } from './certificates.ts'
@@ -21,21 +22,23 @@ export async function examineDataDirectory(path: string, clock: Clock): Promise<
   const check = `data directory ${path}`
   let folder: Stats
   try {
-    folder = await lstat(path)
+    folder = await stat(path)
   } catch (error) {
     const { code = problemOf(error) } = error as NodeJS.ErrnoException
     return [fail(check, `it can't be read (${code})`, "name another with --data-dir, or start 'borough up' to make it")]
   }
   if (!folder.isDirectory()) return [fail(check, 'it is no directory', 'name another with --data-dir')]
-  if (!(await isDataDirectory(path))) {
+  // A server takes a link to it too; what is advised must reach what is in it.
+  const place = await realpath(path)
+  if (!(await isDataDirectory(place))) {
     return [fail(check, 'it holds other files, and nothing of a server', 'name another with --data-dir')]
   }
   return [
-    await examineModes(path),
-    await examineLock(path),
-    await examineStore(path, clock),
-    examineRoom(path),
-    ...(await examineKeys(path, clock.now())),
+    await examineModes(place),
+    await examineLock(place),
+    await examineStore(place, clock),
+    examineRoom(place),
+    ...(await examineKeys(place, clock.now())),
   ]
 }
 
@@ -62,7 +65,7 @@ async function examineModes(path: string): Promise<Finding> {
   const [first] = open
   if (first === undefined || process.platform === 'win32') return ok(check, `readable by their owner alone`)
   const others = open.length === 1 ? '' : ` and ${open.length - 1} more`
-  return fail(check, `${first}${others} is open to other users; a server refuses it`, `chmod -R go= ${path}`)
+  return fail(check, `${first}${others} is open to other users; a server refuses it`, `chmod -R go= ${shellWord(path)}`)
 }
 
 async function examineLock(path: string): Promise<Finding> {

@@ -173,6 +173,22 @@ describe('--tls-cert-file and --tls-private-key-file', () => {
     await expect(start({ tlsFiles: tlsFiles() })).rejects.toThrow(says)
   })
 
+  test('refuse to start with an intermediate that is none, and tell of it once while running', async () => {
+    const good = issued(authority('operators'), 'first', 'server')
+    const broken = `${good.cert.trim()}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`
+    await write('tls.key', good.key)
+    await write('tls.crt', broken)
+    await expect(start({ tlsFiles: tlsFiles() })).rejects.toThrow(`--tls-cert-file ${path('tls.crt')}: `)
+    await write('tls.crt', good.cert)
+    const running = await start({ tlsFiles: tlsFiles() })
+    await write('tls.crt', broken)
+    let looks = 0
+    await passes(async () => ++looks > 3 && logged.length > 0)
+    expect(logged).toHaveLength(1)
+    await write('tls.crt', good.cert)
+    expect((await shown(running)).subject.CN).toBe('first')
+  })
+
   test('refuse a key that every user may read', async () => {
     const good = issued(authority('operators'), 'first', 'server')
     await write('tls.crt', good.cert)

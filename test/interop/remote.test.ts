@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parse, stringify } from 'yaml'
 import type { Client } from '../../src/client/client.ts'
 import { openRemote } from '../../src/client/remote.ts'
@@ -62,6 +62,16 @@ async function whoAmI(client: Client): Promise<string> {
 const account = 'system:serviceaccount:default:default'
 const open = (kubeconfigPath: string, context?: string): Client =>
   openRemote({ kubeconfigPath, userAgent: 'test', ...(context === undefined ? {} : { context }) }).client
+
+test('where there is no kubeconfig anywhere, it says so', () => {
+  vi.stubEnv('KUBECONFIG', '')
+  vi.stubEnv('HOME', folder)
+  try {
+    expect(() => openRemote({ userAgent: 'test' })).toThrow(/^there is no kubeconfig: name one with --kubeconfig/)
+  } finally {
+    vi.unstubAllEnvs()
+  }
+})
 
 describe('a kubeconfig', () => {
   test('with a client certificate', async () => {

@@ -101,12 +101,16 @@ describe.skipIf(!go)('rendered by Go (skipped where there is no go)', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  function rendered(values: Values): { readonly objects: readonly KubeObject[]; readonly error: string } {
+  const one = { Name: 'one', Namespace: 'borough-system' }
+  function rendered(
+    values: Values,
+    release = one,
+  ): { readonly objects: readonly KubeObject[]; readonly error: string } {
     const names = readdirSync(join(chart, 'templates'))
     const files = Object.fromEntries(names.map((name) => [name, read(`deploy/helm/templates/${name}`)]))
     const data = {
       Values: merged(defaults, values),
-      Release: { Name: 'one', Namespace: 'borough-system', Service: 'Helm' },
+      Release: { ...release, Service: 'Helm' },
       Chart: { Name: 'borough', Version: packageVersion, AppVersion: packageVersion },
     }
     const ran = spawnSync(join(folder, 'render'), { input: JSON.stringify({ files, data }), encoding: 'utf8' })
@@ -122,8 +126,8 @@ describe.skipIf(!go)('rendered by Go (skipped where there is no go)', () => {
     return { objects: objects.filter((object) => object !== null), error: '' }
   }
 
-  const objectsOf = (values: Values): readonly KubeObject[] => {
-    const { objects, error } = rendered(values)
+  const objectsOf = (values: Values, release = one): readonly KubeObject[] => {
+    const { objects, error } = rendered(values, release)
     expect(error).toBe('')
     return objects
   }
@@ -193,8 +197,18 @@ describe.skipIf(!go)('rendered by Go (skipped where there is no go)', () => {
     },
   ]
 
-  test.each(everything)('a server takes every object of $name, field by field', async ({ values }) => {
-    for (const object of objectsOf(values)) {
+  /** Names that Helm and Kubernetes take, and YAML takes for numbers, or that are as long as they may be. */
+  const releases: readonly (typeof one)[] = [
+    one,
+    { Name: '2024', Namespace: '1e3' },
+    { Name: `a.${'b'.repeat(51)}`, Namespace: 'null' },
+  ]
+  const tries = everything.flatMap((one) => releases.map((release) => ({ ...one, release })))
+  test.each(tries)('a server takes every object of $name of release $release.Name', async ({ values, release }) => {
+    const numbers: Values = { priorityClassName: '12', tolerations: [], nodeSelector: {} }
+    const control = { ...(values['controlPlane'] as Values | undefined), ...numbers }
+    const all = { ...values, controlPlane: control, population: { ...(values['population'] as Values), ...numbers } }
+    for (const object of objectsOf(release === one ? values : all, release)) {
       const { group, plural, namespaced } = placeOf(object)
       const where = namespaced ? `namespaces/${object.metadata.namespace}/` : ''
       if (namespaced) await ensureNamespace(object.metadata.namespace ?? '')

@@ -4,13 +4,21 @@
 
 {{- define "borough.labels" -}}
 app.kubernetes.io/name: {{ .name }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 {{- end }}
 
+{{- /* A Service's name has no dot and begins with a letter; a StatefulSet's is a label of its pods, with 11 more. */}}
 {{- define "borough.controlPlane" -}}
-{{ .Release.Name }}-control-plane
+{{- $name := .Release.Name | replace "." "-" }}
+{{- if regexMatch "^[0-9]" $name }}
+{{- $name = printf "borough-%s" $name }}
+{{- end }}
+{{- if gt (len $name) 38 }}
+{{- $name = printf "%s-%s" (trunc 31 $name) (sha256sum .Release.Name | trunc 6) }}
+{{- end }}
+{{- $name }}-control-plane
 {{- end }}
 
 {{- define "borough.container.security" -}}
@@ -43,6 +51,6 @@ livenessProbe:
     matchLabels:
       app.kubernetes.io/name: {{ .name }}
       {{- with .instance }}
-      app.kubernetes.io/instance: {{ . }}
+      app.kubernetes.io/instance: {{ . | quote }}
       {{- end }}
 {{- end }}

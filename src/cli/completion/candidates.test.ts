@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander'
 import { expect, test } from 'vitest'
 import { findCandidates, type NameSource } from './candidates.ts'
-import { printCandidates } from './completion.ts'
+import { namesToType, printCandidates } from './completion.ts'
 
 function program(): Command {
   const root = new Command('borough').configureHelp({ showGlobalOptions: true })
@@ -67,4 +67,9 @@ test.each<{ readonly name: string; readonly words: readonly string[]; readonly e
   { name: 'an unknown flag with a value has none', words: ['why', '--wrong=a'], expected: ':4\n' },
 ])('$name', async ({ words, expected }) => {
   expect(printCandidates(await findCandidates(program(), words, names))).toBe(expected)
+})
+
+test('names of a server that a shell would run, or take for flags or lines of the answer, are not offered', () => {
+  const hostile = ['$(touch a)', '`id`', 'a;b', 'a b', '--kubeconfig=x', 'a\n:0', 'a\u001b[2J', '', "a'b", 'a\tb']
+  expect(namesToType(['team-a', ...hostile, 'a.b-1'])).toEqual(['team-a', 'a.b-1'])
 })

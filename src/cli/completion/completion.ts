@@ -43,6 +43,13 @@ export function printCandidates({ values, isFile }: Candidates): string {
   return `${[...lines, `:${isFile ? 0 : noFile}`].join('\n')}\n`
 }
 
+/**
+ * Those that Kubernetes takes. A shell puts the only candidate into the line as it is, where `$(…)` would run: a server
+ * may say what it likes.
+ */
+export const namesToType = (names: readonly string[]): readonly string[] =>
+  names.filter((name) => /^[a-z0-9][a-z0-9.-]*$/.test(name))
+
 const resourceOf: Readonly<Record<string, GroupVersionResource>> = {
   namespace: { group: '', version: 'v1', resource: 'namespaces' },
   template: { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' },
@@ -61,7 +68,7 @@ const serverNames: NameSource = {
         'completion',
       )
       const { items } = await client.list(resource, { limit: mostNames, signal: AbortSignal.timeout(patienceMs) })
-      return items.flatMap(({ metadata: { name } }) => name ?? [])
+      return namesToType(items.flatMap(({ metadata: { name } }) => name ?? []))
     } catch {
       return []
     }

@@ -4,6 +4,7 @@
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
 import { type Clock, sleep } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { readSecretFile } from '../../base/secret-file.ts'
@@ -73,6 +74,8 @@ async function readCredential({ certFile, keyFile }: TlsFiles): Promise<Credenti
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new Error(`--tls-private-key-file ${keyFile} is not the key of --tls-cert-file ${certFile}`)
   }
+  // Of the intermediates too: a listener would refuse them without a word of the file.
+  await named('--tls-cert-file', certFile, () => createSecureContext({ cert, key }))
   return { cert, key }
 }
 

@@ -7,10 +7,12 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
 	"sort"
 	"strings"
 	"text/template"
@@ -104,6 +106,15 @@ func functions(set *template.Template) template.FuncMap {
 		},
 		"toYaml": func(value interface{}) string { return strings.Join(yamlLines(value), "\n") },
 		"quote":  func(value interface{}) string { return fmt.Sprintf("%q", fmt.Sprint(value)) },
+		"replace":    func(old, fresh, text string) string { return strings.ReplaceAll(text, old, fresh) },
+		"regexMatch": func(pattern, text string) (bool, error) { return regexp.MatchString(pattern, text) },
+		"sha256sum":  func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) },
+		"trunc": func(most int, text string) string {
+			if len(text) > most {
+				return text[:most]
+			}
+			return text
+		},
 		"nindent": func(spaces int, text string) string {
 			pad := "\n" + strings.Repeat(" ", spaces)
 			return pad + strings.ReplaceAll(text, "\n", pad)
