@@ -6,7 +6,17 @@
  * Runs on the Node that `tools/bootstrap.mjs` has put first on the PATH.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -19,7 +29,20 @@ const generated = at('src', 'catalog', 'generated')
 
 /** @returns {boolean} false when something failed; the reason is on the screen */
 export function bringUpToDate() {
-  return generateCatalog() && buildDist()
+  const missing = whatIsMissing(process.versions.node, existsSync(at('node_modules', 'typescript')))
+  if (missing !== undefined) process.stderr.write(`${missing}\n`)
+  return missing === undefined && generateCatalog() && buildDist()
+}
+
+/**
+ * A fresh clone has no compiler, and an older Node can't run the tools: each would end in a stack that names neither.
+ *
+ * @returns what to do first, undefined where nothing is missing
+ */
+export function whatIsMissing(nodeVersion, hasCompiler) {
+  if (!hasCompiler) return "the dependencies are not installed: 'npm install' first, which builds dist/ too"
+  if (Number(nodeVersion.split('.')[0]) >= 24) return undefined
+  return `this is Node ${nodeVersion}: call it through npm ('npm run build'), which takes Node 26 from node_modules`
 }
 
 export function generateCatalog() {

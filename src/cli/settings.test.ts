@@ -128,8 +128,11 @@ const wrong: readonly { readonly given: Given; readonly says: RegExp }[] = [
   { given: { file: 'fast: 1' }, says: /config\.yaml: fast: It must be true or false\.$/ },
   { given: { environment: { BOROUGH_FAST: 'yes' } }, says: /^BOROUGH_FAST: It must be true or false\.$/ },
   { given: { environment: { BOROUGH_ANONYMOUS: 'perhaps' } }, says: /^BOROUGH_ANONYMOUS: It must be true or false\.$/ },
-  { given: { file: 'speed: 1' }, says: /config\.yaml: borough up has no setting speed$/ },
-  { given: { file: 'config: other.yaml' }, says: /config\.yaml: borough up has no setting config$/ },
+  {
+    given: { file: 'speed: 1' },
+    says: /config\.yaml: borough up has no setting speed: borough up --help names the flags$/,
+  },
+  { given: { file: 'config: other.yaml' }, says: /config\.yaml: borough up has no setting config: borough up --help/ },
   { given: { file: '- count' }, says: /config\.yaml: it must be a map of flags, like listen: 127\.0\.0\.1:6443$/ },
   { given: { file: '' }, says: /config\.yaml: it must be a map of flags/ },
   {

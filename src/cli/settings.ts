@@ -92,7 +92,10 @@ async function takeFile(command: Command, file: string): Promise<void> {
   )
   for (const [name, value] of Object.entries(settings)) {
     const option = name === configFlag ? undefined : byName.get(name)
-    if (option === undefined) throw new Error(`${file}: borough ${command.name()} has no setting ${name}`)
+    if (option === undefined) {
+      const where = `borough ${command.name()} --help names the flags`
+      throw new Error(`${file}: borough ${command.name()} has no setting ${name}: ${where}`)
+    }
     if (isSet(command, option, 'config')) throw saidTwice(`${file}: ${positiveName(option) ?? name}`, option.name())
     if (!isSet(command, option, 'default')) continue
     const values: unknown[] = Array.isArray(value) && isRepeatable(option) ? value : [value]

@@ -267,6 +267,11 @@ describe.skipIf(!go)('rendered by Go (skipped where there is no go)', () => {
     )
   })
 
+  test('nothing at all is no release, and is refused', () => {
+    const { error } = rendered({ population: { enabled: false } })
+    expect(error).toContain('nothing to install: set population.enabled or controlPlane.enabled')
+  })
+
   test('its alerts ask for metrics that there are, and its monitors for the ports of the Services', async () => {
     const { PopulateMetrics } = await import('../../src/populate/metrics.ts')
     const exposed = `${await new PopulateMetrics().text()}\n${await (await plane.fetch('/metrics')).text()}`

@@ -1,4 +1,4 @@
-/** How an image is made. `node tools/image/try.ts` runs a whole one. */
+/** How an image is made. `npm run image:try` runs a whole one. */
 import { createHash } from 'node:crypto'
 import {
   chmodSync,

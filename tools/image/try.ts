@@ -2,7 +2,7 @@
  * Unpacks an image that `npm run image` made and runs it without an engine: as the image's user, with its layers as
  * the root folder and only /data writable. A server starts twice, and `borough populate` beside it.
  *
- *   node tools/image/try.ts [image/borough-<version>.tar]
+ *   npm run image:try [image/borough-<version>.tar]
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'

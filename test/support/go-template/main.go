@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -92,6 +93,7 @@ func functions(set *template.Template) template.FuncMap {
 			err := set.ExecuteTemplate(&out, name, data)
 			return out.String(), err
 		},
+		"fail": func(message string) (string, error) { return "", errors.New(message) },
 		"required": func(message string, value interface{}) (interface{}, error) {
 			if value == nil || reflect.DeepEqual(value, "") {
 				return nil, fmt.Errorf("%s", message)
