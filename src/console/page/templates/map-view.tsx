@@ -13,6 +13,7 @@ import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { Search, useSought } from '../widgets/search.tsx'
 import { type Column, VirtualRows } from '../widgets/virtual-rows.tsx'
+import { mapCommand, type Reached } from './map-command.ts'
 import { TemplatesUnseen } from './templates-unseen.tsx'
 import { useMayCreateTemplates } from './templates-view.tsx'
 
@@ -23,11 +24,6 @@ const columns: readonly Column[] = [
   { key: 'reached', title: 'Reached by' },
 ]
 
-interface Reached {
-  readonly namespace: Namespace
-  readonly templates: readonly string[]
-}
-
 export function MapView() {
   const router = useRouter()
   const templates = useFeed<NamespaceTemplate>({ resource: templateResource })
@@ -36,6 +32,10 @@ export function MapView() {
   const rows = useMemo(() => reachOf(templates.objects, namespaces.objects), [templates.objects, namespaces.objects])
   const sought = useSought()
   const shown = useMemo(() => rows.filter(testOf(chosen, sought)), [rows, chosen, sought])
+  const command = useMemo(
+    () => mapCommand({ rows: shown, templates: templates.objects, template: chosen, sought }),
+    [shown, templates.objects, chosen, sought],
+  )
   const mayCreate = useMayCreateTemplates()
   const isReady = templates.ready && namespaces.ready
   return (
@@ -100,7 +100,7 @@ export function MapView() {
         />
       )}
       <footer class="view-foot">
-        <CopyCommand command="kubectl get namespaces --show-labels" />
+        <CopyCommand command={command} />
       </footer>
     </>
   )
