@@ -180,6 +180,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText('kube-root-ca.crt', { exact: true }).click()
       await page
         .getByText(/^Created .*Z\)$/)
+        .filter({ visible: true })
         .first()
         .waitFor()
       expect(await axeFaults(page)).toEqual([])
