@@ -2,8 +2,8 @@
  * How many seats a request takes, before it is known what it costs. What it really cost is charged at its end.
  *
  *   list, deletecollection, watch that begins with a list   one seat for each 100 kB it reads
- *   create, update, patch, delete                           three seats, of a Namespace six; after its end, for a while,
- *                                                           one for each ten watchers that the change has to be sent to
+ *   create, update, patch, delete                           three seats, of a Namespace six; after its end, for a
+ *                                                           while, one for each ten watchers that are sent the change
  *   everything else                                         one seat
  *
  * Ours: upstream counts what a list holds in memory at once, at most 1 MB where it streams. This server reads, filters
