@@ -8,6 +8,7 @@ const namespace = (name: string, isAwaited = false): Namespace =>
 const template = (name: string, namespaces?: object): NamespaceTemplate =>
   ({ metadata: { name }, spec: { namespaces } }) as NamespaceTemplate
 const shown = { template: '', sought: '' }
+const consenting = `awk -F'   +' 'NR == 1 || ($1 != "kube-system" && $2 != "true"`
 /** Without columns. */
 const short = (command: string): string => command.replaceAll(/ -o custom-columns='[^']*'/g, '')
 
@@ -23,8 +24,8 @@ test('each template asks by its labels, and a filter takes what it asks of names
   expect(short(mapCommand({ ...shown, rows: [], templates }))).toBe(
     [
       'kubectl get namespaces',
-      `kubectl get namespaces | awk -F'   +' 'NR == 1 || ($1 != "kube-system" && $2 != "true" && !seen[$1]++) {print $1}'`,
-      `kubectl get namespaces -l 'kind=team,!old' | awk -F'   +' 'NR == 1 || ($1 != "kube-system" && $2 != "true"${
+      `kubectl get namespaces | ${consenting} && !seen[$1]++) {print $1}'`,
+      `kubectl get namespaces -l 'kind=team,!old' | ${consenting}${
         String.raw` && $1 ~ "^(a[.]b.*|c.)$" && $1 !~ "^(kube-.*)$" && $3 != "<none>"` +
         String.raw` && $3 ~ "^(o\"x\\\\y\\^[$]|system:serviceaccount:ci:.*)$"`
       } && !seen[$1]++) {print $1}'`,

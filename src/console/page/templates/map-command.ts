@@ -1,4 +1,4 @@
-/** The map as a command that shows the same: kubectl prints no selection, so each template's is asked for and filtered. */
+/** The map as a command that shows the same: kubectl prints no selection, so each template's is asked and filtered. */
 import type { Namespace } from '../../../apis/namespaces/types.ts'
 import { isDisabled, serviceAccountPrefix } from '../../../apis/templates/match.ts'
 import {
@@ -34,8 +34,9 @@ export function mapCommand({ rows, templates, template, sought }: MapShown): str
   // A list leaves out what is being initialized for others; by its name it is shown.
   const awaited = rows.filter(({ namespace }) => isAwaited(namespace)).slice(0, mostNamed)
   const areChosen = sought !== '' || template !== ''
+  const listed = areChosen || awaited.length > 0 ? names : []
   return [
-    `kubectl get namespaces ${[...(areChosen || awaited.length > 0 ? names : []).map(shellWord), stateColumns].join(' ')}`,
+    ['kubectl get namespaces', ...listed.map(shellWord), stateColumns].join(' '),
     ...templates
       .filter((t) => template === '' || t.metadata.name === template)
       .filter((t) => !isDisabled(t) && t.metadata.deletionTimestamp === undefined)

@@ -49,15 +49,7 @@ export function MapView() {
           <span class="count">{shown.length.toLocaleString('en')}</span>
         </h1>
         <Search label="Search by name, owner or label" placeholder="Name, owner:alice, label:env=prod" />
-        <label class="row">
-          Template
-          <select value={chosen} onChange={({ currentTarget: { value } }) => router.become(addressOf(value, sought))}>
-            <option value="">any</option>
-            {templates.objects.map(({ metadata: { name } }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <Choice templates={templates.objects} chosen={chosen} />
       </header>
       {templates.refused !== undefined ? (
         <div class="scroll">
@@ -103,6 +95,22 @@ export function MapView() {
         <CopyCommand command={command} />
       </footer>
     </>
+  )
+}
+
+function Choice(props: { readonly templates: readonly NamespaceTemplate[]; readonly chosen: string }) {
+  const router = useRouter()
+  const sought = useSought()
+  return (
+    <label class="row">
+      Template
+      <select value={props.chosen} onChange={({ currentTarget: { value } }) => router.become(addressOf(value, sought))}>
+        <option value="">any</option>
+        {props.templates.map(({ metadata: { name } }) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
   )
 }
 
