@@ -12,30 +12,39 @@ import { main } from '../interop/serving-process.ts'
 import { type ConsoleWorld, noBrowser, startBrowser, startConsoleWorld, visit } from '../support/console-world.ts'
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+const templates = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' }
 const configMaps = { ...namespaces, resource: 'configmaps' }
 const rbac = 'rbac.authorization.k8s.io'
 const roleBindings = { group: rbac, version: 'v1', resource: 'rolebindings' }
 const carol = { apiGroup: rbac, kind: 'User', name: 'carol' }
 
 async function furnish(client: Client): Promise<void> {
-  await client.create(
-    { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' },
-    {
-      metadata: { name: 'project' },
-      spec: {
-        namespaces: { nameSelector: { include: ['shop'] } },
-        templates: [
-          { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'quota' }, spec: { hard: { configmaps: '7' } } },
-          {
-            apiVersion: 'v1',
-            kind: 'LimitRange',
-            metadata: { name: 'limits' },
-            spec: { limits: [{ type: 'Container', default: { cpu: '510m' } }] },
-          },
-        ],
+  await client.create(templates, {
+    metadata: { name: 'careful' },
+    spec: {
+      namespaces: {
+        labelSelector: { matchExpressions: [{ key: 'slow', operator: 'In', values: ['no', 'yes'] }] },
+        nameSelector: { include: ['w*s'], exclude: ['way*'] },
+        creatorSelector: { users: ['*'] },
       },
+      templates: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'patience' }, data: {} }],
     },
-  )
+  })
+  await client.create(templates, {
+    metadata: { name: 'project' },
+    spec: {
+      namespaces: { nameSelector: { include: ['shop'] } },
+      templates: [
+        { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'quota' }, spec: { hard: { configmaps: '7' } } },
+        {
+          apiVersion: 'v1',
+          kind: 'LimitRange',
+          metadata: { name: 'limits' },
+          spec: { limits: [{ type: 'Container', default: { cpu: '510m' } }] },
+        },
+      ],
+    },
+  })
   const annotations = { 'borough.dev/owner': 'olga', 'borough.dev/expires-at': '2091-05-01T12:00:00Z' }
   await client.create(namespaces, { metadata: { name: 'shop', labels: { env: 'prod' }, annotations } })
   const owner = await client.create(configMaps, {
@@ -127,6 +136,13 @@ const views = [
     shows: ['waits', 'Initializing', 'slow.example.com', 'default', 'kube-root-ca.crt'],
     told: [],
   },
+  {
+    who: 'root',
+    path: '/map',
+    shows: ['shop', 'waits', 'Initializing', 'project', 'careful'],
+    told: ['REACHED BY project\nshop\n', 'REACHED BY careful\nwaits\n'],
+  },
+  { who: 'root', path: '/map?template=project', shows: ['shop', 'Active'], told: ['REACHED BY project\nshop\n'] },
   { who: 'carol', path: '/namespaces?q=shop', shows: ['shop', 'Active'], told: ['3/7'] },
 ]
 
@@ -177,7 +193,7 @@ describe.skipIf(noBrowser !== undefined || kubectls.length === 0)(
         const at = pages.get(who)
         if (at === undefined) throw new Error(`${who} has no page`)
         await at.page.goto(`${at.origin}${path}`)
-        for (const text of shows) await at.page.getByText(text).first().waitFor()
+        for (const text of shows) await at.page.getByText(text).filter({ visible: true }).first().waitFor()
         const command = (await at.page.locator('.view-foot code').textContent()) ?? ''
         const said = await run(command, kubectl.path, at.kubeconfig)
         const missing = [...shows, ...told].filter((text) => !said.includes(text.replace(/^waits for /, '')))

@@ -337,7 +337,12 @@ describe.skipIf(noBrowser !== undefined)(
         text.replace(/ {4}client-certificate-data: .*\n {4}client-key-data: .*/, '    token: none'),
       )
       const { page, context } = await visit(browser, served.address)
-      await page.getByText('the server does not accept the credential of the kubeconfig: Unauthorized').waitFor()
+      const said = 'the server does not accept the credential of the kubeconfig: Unauthorized'
+      await page.getByText(`What is shown may be old: ${said}`).waitFor()
+      await page.getByText('The server does not let you in.').waitFor()
+      await page.getByText(said, { exact: true }).waitFor()
+      // It was reached.
+      expect(await page.getByText('The server can’t be reached.').count()).toBe(0)
       await context.close()
     })
 

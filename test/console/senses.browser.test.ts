@@ -13,9 +13,20 @@ import {
 
 const core = { group: '', version: 'v1' }
 const namespaces = { ...core, resource: 'namespaces' }
+const greeting = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'greeting' }, data: { text: 'hello' } }
 const iso = /\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\)/
 
-const views = ['', '/shop', '/shop/objects', '/shop/access', '/shop/events', '/shop/delete', '/slow/birth']
+const tabs = ['', '/objects', '/access', '/events', '/delete']
+/** With what is on each when it is there. */
+const views: readonly { readonly path: string; readonly shows: string }[] = [
+  { path: '/namespaces', shows: 'shop' },
+  ...tabs.map((tab) => ({ path: `/namespaces/shop${tab}`, shows: 'shop' })),
+  { path: '/namespaces/slow/birth', shows: 'It waits for' },
+  { path: '/templates', shows: 'tidy' },
+  { path: '/templates/tidy', shows: 'has reached every selected namespace' },
+  { path: '/templates/tidy/edit', shows: 'It is saved after it was planned' },
+  { path: '/map', shows: 'shop' },
+]
 
 describe.skipIf(noBrowser !== undefined)(
   `every sense${noBrowser === undefined ? '' : ` (skipped: ${noBrowser})`}`,
@@ -35,6 +46,13 @@ describe.skipIf(noBrowser !== undefined)(
       await client.create(
         { ...core, resource: 'resourcequotas' },
         { metadata: { namespace: 'shop', name: 'q' }, spec: { hard } },
+      )
+      await client.create(
+        { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' },
+        {
+          metadata: { name: 'tidy' },
+          spec: { namespaces: { nameSelector: { include: ['shop'] } }, templates: [greeting] },
+        },
       )
       for (const name of ['e1', 'e2']) {
         await client.create(
@@ -71,16 +89,13 @@ describe.skipIf(noBrowser !== undefined)(
       { name: 'at 200 % zoom', options: { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 } },
       { name: '320 wide, as 1280 at 400 %', options: { viewport: { width: 320, height: 256 }, deviceScaleFactor: 4 } },
       { name: 'in forced colours', options: { forcedColors: 'active', colorScheme: 'dark' } },
-    ] as const)('$name every view is whole', async ({ options }) => {
+    ] as const)('$name every view is whole', { timeout: 600_000 }, async ({ options }) => {
       const { page, context, at, faults } = await open(options)
-      for (const view of views) {
-        await page.goto(at(`/namespaces${view}`))
-        await page
-          .getByText(view.startsWith('/slow') ? 'It waits for' : 'shop')
-          .first()
-          .waitFor()
+      for (const { path, shows } of views) {
+        await page.goto(at(path))
+        await page.getByText(shows).first().waitFor()
         const found = [...(await axeFaults(page)), ...(await cutOff(page))]
-        expect({ view, found }).toEqual({ view, found: [] })
+        expect({ path, found }).toEqual({ path, found: [] })
       }
       expect(faults).toEqual([])
       await context.close()
@@ -165,6 +180,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText('kube-root-ca.crt', { exact: true }).click()
       await page
         .getByText(/^Created .*Z\)$/)
+        .filter({ visible: true })
         .first()
         .waitFor()
       expect(await axeFaults(page)).toEqual([])

@@ -65,6 +65,11 @@ async function ask(session: Session, request: TransportRequest): Promise<Transpo
   }
 }
 
+const credentialRefused = 'the server does not accept the credential of the kubeconfig'
+
+/** It is reached, and knows no user by what it is sent. */
+export const isCredentialRefused = (trouble: string): boolean => trouble.startsWith(credentialRefused)
+
 function noteAnswer(trouble: Signal<string | undefined>, { status, body }: TransportResponse): void {
   if (!unreached.has(status) && status !== 401) {
     trouble.value = undefined
@@ -73,7 +78,7 @@ function noteAnswer(trouble: Signal<string | undefined>, { status, body }: Trans
   const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : ''
   const message = messageIn(text) ?? `the server answered ${status}`
   // A token that has run out may be renewed; until then nothing can be asked.
-  trouble.value = status === 401 ? `the server does not accept the credential of the kubeconfig: ${message}` : message
+  trouble.value = status === 401 ? `${credentialRefused}: ${message}` : message
 }
 
 function messageIn(text: string): string | undefined {

@@ -7,15 +7,21 @@ import { columnsFlag, keyPath } from '../namespace/commands.ts'
 import type { NamespaceRow } from './namespace-row.ts'
 
 /** A line of a shell has an end. */
-const mostNamed = 200
+export const mostNamed = 200
 
 const annotation = (key: string): string => `.metadata.annotations.${keyPath(key)}`
 
-const columns = columnsFlag({
+const state = {
   NAME: '.metadata.name',
   STATE: '.status.phase',
   AWAITED: '.spec.initializers.pending[*].name',
   TEMPLATES: '.status.conditions[?(@.type=="Populated")].message',
+}
+
+export const stateColumns = columnsFlag(state)
+
+const columns = columnsFlag({
+  ...state,
   OWNER: annotation(ownerKey),
   CREATOR: annotation(creatorKey),
   EXPIRES: annotation(expiresAtAnnotation),

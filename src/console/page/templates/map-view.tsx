@@ -13,6 +13,7 @@ import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { Search, useSought } from '../widgets/search.tsx'
 import { type Column, VirtualRows } from '../widgets/virtual-rows.tsx'
+import { mapCommand, type Reached } from './map-command.ts'
 import { TemplatesUnseen } from './templates-unseen.tsx'
 import { useMayCreateTemplates } from './templates-view.tsx'
 
@@ -23,11 +24,6 @@ const columns: readonly Column[] = [
   { key: 'reached', title: 'Reached by' },
 ]
 
-interface Reached {
-  readonly namespace: Namespace
-  readonly templates: readonly string[]
-}
-
 export function MapView() {
   const router = useRouter()
   const templates = useFeed<NamespaceTemplate>({ resource: templateResource })
@@ -36,6 +32,10 @@ export function MapView() {
   const rows = useMemo(() => reachOf(templates.objects, namespaces.objects), [templates.objects, namespaces.objects])
   const sought = useSought()
   const shown = useMemo(() => rows.filter(testOf(chosen, sought)), [rows, chosen, sought])
+  const command = useMemo(
+    () => mapCommand({ rows: shown, templates: templates.objects, template: chosen, sought }),
+    [shown, templates.objects, chosen, sought],
+  )
   const mayCreate = useMayCreateTemplates()
   const isReady = templates.ready && namespaces.ready
   return (
@@ -49,15 +49,7 @@ export function MapView() {
           <span class="count">{shown.length.toLocaleString('en')}</span>
         </h1>
         <Search label="Search by name, owner or label" placeholder="Name, owner:alice, label:env=prod" />
-        <label class="row">
-          Template
-          <select value={chosen} onChange={({ currentTarget: { value } }) => router.become(addressOf(value, sought))}>
-            <option value="">any</option>
-            {templates.objects.map(({ metadata: { name } }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <Choice templates={templates.objects} chosen={chosen} />
       </header>
       {templates.refused !== undefined ? (
         <div class="scroll">
@@ -100,9 +92,25 @@ export function MapView() {
         />
       )}
       <footer class="view-foot">
-        <CopyCommand command="kubectl get namespaces --show-labels" />
+        <CopyCommand command={command} />
       </footer>
     </>
+  )
+}
+
+function Choice(props: { readonly templates: readonly NamespaceTemplate[]; readonly chosen: string }) {
+  const router = useRouter()
+  const sought = useSought()
+  return (
+    <label class="row">
+      Template
+      <select value={props.chosen} onChange={({ currentTarget: { value } }) => router.become(addressOf(value, sought))}>
+        <option value="">any</option>
+        {props.templates.map(({ metadata: { name } }) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
   )
 }
 

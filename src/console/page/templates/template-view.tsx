@@ -30,7 +30,8 @@ export function TemplateView({ name }: { readonly name: string }) {
           Edit and plan
         </Link>
       </header>
-      <div class="scroll">
+      {/* Where it is all text, keys must reach it to scroll it. */}
+      <div class="scroll" tabIndex={0}>
         {refused === undefined ? null : <Refusal error={refused} />}
         {ready && refused === undefined && template === undefined ? (
           <Refusal error={new Error(`namespacetemplates "${name}" not found`)} />

@@ -38,7 +38,8 @@ export function TemplatesView() {
           </Link>
         ) : null}
       </header>
-      <div class="scroll">
+      {/* Where it is all text, keys must reach it to scroll it. */}
+      <div class="scroll" tabIndex={0}>
         <Switch />
         {refused !== undefined ? (
           <TemplatesUnseen refused={refused} />

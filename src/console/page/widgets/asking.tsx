@@ -1,4 +1,5 @@
 /** In place of what the cluster has not told yet. */
+import { isCredentialRefused } from '../page-transport.ts'
 import { useCluster } from '../use-cluster.ts'
 import { WarningIcon } from './icons.tsx'
 
@@ -15,7 +16,9 @@ export function Asking({ what = 'Asking the cluster…' }: { readonly what?: str
     <div class="notice wait" role="status">
       <WarningIcon />
       <div>
-        <strong>The server can’t be reached.</strong>
+        <strong>
+          {isCredentialRefused(trouble.value) ? 'The server does not let you in.' : 'The server can’t be reached.'}
+        </strong>
         <p>{trouble.value}</p>
         <p>It is asked again by itself, and this page fills when it answers.</p>
       </div>
