@@ -34,7 +34,7 @@ const bounds = {
   /** A ConfigMap. */
   configmap: { files: 100, functions: 345 },
   /** A namespace that is stored with the five objects of a template. */
-  populated: { files: 169, functions: 701 },
+  populated: { files: 170, functions: 700 },
 } as const satisfies Record<string, Counts>
 
 type Name = keyof typeof bounds
