@@ -51,7 +51,13 @@ export function Rollout({ template }: PartProps) {
             ) : isRolloutPaused(template) ? (
               <p class="notice wait">
                 <span>
-                  <strong>It is paused, and nothing waits.</strong> The next edit is held until it is resumed.
+                  {progressOf(template).waiting > 0 ? (
+                    <strong>It is being paused.</strong>
+                  ) : (
+                    <>
+                      <strong>It is paused, and nothing waits.</strong> The next edit is held until it is resumed.
+                    </>
+                  )}
                 </span>
               </p>
             ) : null}
