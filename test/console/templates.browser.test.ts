@@ -99,6 +99,26 @@ describe.skipIf(noBrowser !== undefined)(
       expect(greeting['data']).toEqual({ text: 'good day' })
     })
 
+    test('while it is planned the page says how far it is', async () => {
+      await page.goto(at('/templates/default/edit'))
+      // The server answers, but only when it was seen that the page waits.
+      const { promise: seen, resolve: go } = Promise.withResolvers<void>()
+      await page.route(/\/namespaces\/team-a\/configmaps/, async (route) => {
+        await seen
+        await route.continue()
+      })
+      await edit((text) => text.replace(/text: .*/, 'text: once more'))
+      await page.getByRole('button', { name: 'Plan', exact: true }).click()
+      await page
+        .getByRole('progressbar', { name: 'Planned' })
+        .filter({ hasText: /[0-3] of 3 namespaces/ })
+        .waitFor()
+      go()
+      await page.getByRole('progressbar', { name: 'Planned' }).waitFor({ state: 'detached' })
+      await page.getByText('3 namespaces would change').waitFor()
+      await page.unrouteAll()
+    })
+
     test('an edit after the plan must be planned again', async () => {
       await page.goto(at('/templates/default/edit'))
       await edit((text) => text.replace('text: good day', 'text: good night'))

@@ -78,7 +78,7 @@ export const askedByServer = (place: string): AskedField => ({
   title: keyAt(place)?.key ?? place,
   preset: '',
   isRequired: false,
-  hints: [`${keyAt(place)?.part === 'annotations' ? 'annotation' : 'label'} that the server asks for`],
+  hints: ['the server asks for it'],
 })
 
 /** The server's words by the field that they are about. */

@@ -73,7 +73,7 @@ function Previewed({ preview }: { readonly preview: DraftPreview }) {
       {templates.map(({ name, objects }) =>
         objects.length === 0 ? null : (
           <div key={name}>
-            <h3>{name === '' ? 'The first twenty objects, as the server names them' : `Template ${name}`}</h3>
+            <h3>{name === '' ? 'Objects, as the server names them: at most twenty' : `Template ${name}`}</h3>
             <ul class="objects">
               {objects.map((object) => (
                 <li key={object.title}>

@@ -13,9 +13,14 @@ const namespace = (
 test.each([
   { given: {}, phase: 'Active', population: { kind: 'populated' } },
   {
-    given: { spec: { initializers: { pending: [{ name: 'a' }] } } },
+    given: { spec: { initializers: { pending: [{ name: 'namespace-template' }, { name: 'a' }] } } },
     phase: 'Initializing',
     population: { kind: 'waiting' },
+  },
+  {
+    given: { spec: { initializers: { pending: [{ name: 'a' }] } } },
+    phase: 'Initializing',
+    population: { kind: 'awaiting', others: ['a'] },
   },
   { given: { status: { phase: 'Terminating' as const } }, phase: 'Terminating', population: { kind: 'populated' } },
   {

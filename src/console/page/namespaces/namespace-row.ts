@@ -1,5 +1,6 @@
 /** A namespace as a row shows it, and which rows a search finds. */
 import { expiresAtAnnotation } from '../../../apis/expiry/types.ts'
+import { namespaceTemplateInitializer } from '../../../apis/initializers/types.ts'
 import { deletionProtectionAnnotation, type Namespace, phaseOf } from '../../../apis/namespaces/types.ts'
 import { ownerOf } from '../../../apis/templates/match.ts'
 import { optOutAnnotation, pendingLabel } from '../../../apis/templates/types.ts'
@@ -7,6 +8,8 @@ import { optOutAnnotation, pendingLabel } from '../../../apis/templates/types.ts
 /** How far its templates are: what the server says of it in conditions and initializers. */
 export type Population =
   | { readonly kind: 'populated' | 'waiting' | 'optedOut' }
+  /** Its templates are done; others that have to act are not. */
+  | { readonly kind: 'awaiting'; readonly others: readonly string[] }
   | { readonly kind: 'failed'; readonly why: string }
 
 export interface NamespaceRow {
@@ -68,10 +71,13 @@ export const isAwaited = ({ metadata, spec }: Namespace): boolean =>
   spec?.initializers !== undefined || metadata.labels?.[pendingLabel] !== undefined
 
 function populationOf(namespace: Namespace): Population {
-  const { metadata, status } = namespace
+  const { metadata, spec, status } = namespace
   const condition = status?.conditions?.find(({ type }) => type === 'Populated')
   if (condition?.status === 'False') return { kind: 'failed', why: condition.message ?? condition.reason ?? '' }
   if (metadata.annotations?.[optOutAnnotation] === 'true') return { kind: 'optedOut' }
+  const pending = spec?.initializers?.pending?.map(({ name }) => name) ?? []
+  if (pending.length > 0 && !pending.includes(namespaceTemplateInitializer))
+    return { kind: 'awaiting', others: pending }
   return { kind: isAwaited(namespace) ? 'waiting' : 'populated' }
 }
 

@@ -1,4 +1,5 @@
 /** The state of a namespace in a word, with a shape and a colour beside it. */
+import { beginningOf } from '../widgets/words.tsx'
 import type { NamespaceRow } from './namespace-row.ts'
 
 const words: Readonly<Record<NamespaceRow['phase'], string>> = {
@@ -23,6 +24,12 @@ export function PopulationBadge({ population, phase }: Pick<NamespaceRow, 'popul
       return <span class="muted">complete</span>
     case 'waiting':
       return <span class="badge wait">being populated</span>
+    case 'awaiting':
+      return (
+        <span class="badge wait" title={population.others.join(', ')}>
+          waits for <bdi>{beginningOf(population.others.join(', '), 60)}</bdi>
+        </span>
+      )
     case 'optedOut':
       return <span class="badge plain">opted out</span>
     case 'failed':

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { planTemplates, type TemplatePlan } from '../../../apis/templates/plan.ts'
 import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
+import type { Progress } from '../../../base/progress.ts'
 import { findStatusError } from '../../../kube/status-error.ts'
 import { useCluster } from '../use-cluster.ts'
 import { Refusal } from '../widgets/refusal.tsx'
@@ -22,7 +23,7 @@ interface EditingProps {
 
 type State =
   | { readonly at: 'edited' }
-  | { readonly at: 'planning' }
+  | { readonly at: 'planning'; readonly progress?: Progress }
   | {
       readonly at: 'planned'
       readonly plan: TemplatePlan
@@ -63,7 +64,10 @@ export function Editing({ edited, onSaved }: EditingProps) {
     try {
       const template = readTemplate(text)
       const signal = AbortSignal.timeout(patienceMs)
-      const [first] = await planTemplates({ client, clock, signal }, [template])
+      const report = (progress: Progress): void => {
+        if (state.value.at === 'planning') state.value = { at: 'planning', progress }
+      }
+      const [first] = await planTemplates({ client, clock, signal, report }, [template])
       // An edit meanwhile has made this plan one of another text.
       if (state.value.at !== 'planning' || first === undefined) return
       editor.current?.mark([])
@@ -141,7 +145,19 @@ function Steps({ now, plan, save }: StepsProps) {
         {now.at === 'marked' ? markedText(now.conflicts) : ''}
         {now.at === 'planning' ? 'Asking the server by dry runs, namespace by namespace…' : ''}
       </span>
+      {now.at === 'planning' && now.progress !== undefined ? <HowFar progress={now.progress} /> : null}
     </div>
+  )
+}
+
+/** Beside what is announced: a screen reader is not told every figure. */
+function HowFar({ progress: { done, total, unit } }: { readonly progress: Progress }) {
+  if (total === undefined) return null
+  const text = `${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${unit}`
+  return (
+    <span class="muted" role="progressbar" aria-label="Planned" aria-valuemax={total} aria-valuenow={done}>
+      {text}
+    </span>
   )
 }
 

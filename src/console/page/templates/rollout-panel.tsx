@@ -16,7 +16,7 @@ import { useCluster } from '../use-cluster.ts'
 import { ActionButton } from '../widgets/action-button.tsx'
 import { Moment } from '../widgets/moment.tsx'
 import { ProgressBar, WordBadge } from './progress-bar.tsx'
-import { conditionOf, isDisabled, progressOf, progressText, stopOf, wordOf } from './template-state.ts'
+import { conditionOf, isDisabled, isResumed, progressOf, progressText, stopOf, wordOf } from './template-state.ts'
 import { pathOfTemplate } from './templates-view.tsx'
 
 const disabledMeans =
@@ -51,7 +51,13 @@ export function Rollout({ template }: PartProps) {
             ) : isRolloutPaused(template) ? (
               <p class="notice wait">
                 <span>
-                  <strong>It is paused, and nothing waits.</strong> The next edit is held until it is resumed.
+                  {progressOf(template).waiting > 0 ? (
+                    <strong>It is being paused.</strong>
+                  ) : (
+                    <>
+                      <strong>It is paused, and nothing waits.</strong> The next edit is held until it is resumed.
+                    </>
+                  )}
                 </span>
               </p>
             ) : null}
@@ -63,7 +69,8 @@ export function Rollout({ template }: PartProps) {
       {/* Of one that is disabled they speak of the namespaces that it selects: none. */}
       {(isOff ? [] : ['Progressing', 'Synced']).map((type) => {
         const condition = conditionOf(template, type)
-        return condition === undefined || condition.message === '' || condition === stop ? null : (
+        const isOld = condition?.reason === 'Paused' && isResumed(template)
+        return condition === undefined || condition.message === '' || condition === stop || isOld ? null : (
           <p key={type} class="muted">
             {condition.message} (<Moment at={condition.lastTransitionTime} />)
           </p>
@@ -132,9 +139,8 @@ function Halted({ template, stop }: { readonly template: NamespaceTemplate; read
     <div class="notice wait">
       <div>
         <strong>{haltedTitle(template, stop)}</strong>
-        <p>
-          Since <Moment at={stop.lastTransitionTime} />: {stop.message}
-        </p>
+        {/* Without its time: that is of the last change between True and False, not of this reason. */}
+        <p>{stop.message}</p>
         <h3>What to do</h3>
         <p>{helpFor(template, stop)}</p>
       </div>

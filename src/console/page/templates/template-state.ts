@@ -17,10 +17,12 @@ export interface Progress {
   readonly underWay: number
 }
 
-export function progressOf({ status = {} }: NamespaceTemplate): Progress {
-  const { matched = 0, synced = 0, failed = 0, skipped = 0, extended = 0, waiting = 0 } = status
-  const underWay = Math.max(0, matched - synced - failed - skipped - extended - waiting)
-  return { matched, synced, failed, skipped, extended, waiting, underWay }
+export function progressOf(template: NamespaceTemplate): Progress {
+  const { matched = 0, synced = 0, failed = 0, skipped = 0, extended = 0, waiting = 0 } = template.status ?? {}
+  const rest = Math.max(0, matched - synced - failed - skipped - extended - waiting)
+  // Until the server has looked at each, it counts only some as waiting; more than this it does not begin.
+  const underWay = Math.min(rest, stopOf(template)?.reason === 'TooManyPrunes' ? 0 : placesOf(template, matched))
+  return { matched, synced, failed, skipped, extended, waiting: waiting + rest - underWay, underWay }
 }
 
 export type TemplateWord =
@@ -41,7 +43,16 @@ const stops: ReadonlySet<string> = new Set(['TooManyPrunes', 'Paused', 'Populati
 
 export const stopOf = (template: NamespaceTemplate): TemplateCondition | undefined => {
   const progressing = conditionOf(template, 'Progressing')
-  return progressing !== undefined && stops.has(progressing.reason) ? progressing : undefined
+  if (progressing === undefined || isResumed(template)) return undefined
+  return stops.has(progressing.reason) ? progressing : undefined
+}
+
+/** The status says that it is paused, for as long as the server has not gone on: neither annotation nor failure holds it. */
+export function isResumed(template: NamespaceTemplate): boolean {
+  const { spec, status } = template
+  const byFailure = spec?.rollout?.pauseOnFailure === true && (status?.failed ?? 0) > 0
+  const isSaid = conditionOf(template, 'Progressing')?.reason === 'Paused'
+  return isSaid && !isRolloutPaused(template) && !byFailure
 }
 
 export function wordOf(template: NamespaceTemplate): TemplateWord {
@@ -52,7 +63,7 @@ export function wordOf(template: NamespaceTemplate): TemplateWord {
   if (isDisabled(template)) return 'disabled'
   if (isRolloutPaused(template)) return 'paused'
   if (status?.observedGeneration !== metadata.generation) return 'not yet seen'
-  if (conditionOf(template, 'Progressing')?.status === 'True') return 'rolling out'
+  if (isResumed(template) || conditionOf(template, 'Progressing')?.status === 'True') return 'rolling out'
   return progressOf(template).failed > 0 ? 'failing' : 'complete'
 }
 
@@ -64,13 +75,16 @@ export interface Waves {
   readonly all: number
 }
 
+const placesOf = ({ spec }: NamespaceTemplate, matched: number): number =>
+  Math.max(
+    1,
+    limitOf(spec?.rollout?.maxUnavailable, () => matched),
+  )
+
 /** Undefined where all are begun at once. */
 export function wavesOf(template: NamespaceTemplate): Waves | undefined {
   const { matched, waiting } = progressOf(template)
-  const size = Math.max(
-    1,
-    limitOf(template.spec?.rollout?.maxUnavailable, () => matched),
-  )
+  const size = placesOf(template, matched)
   const all = Math.ceil(matched / size)
   if (all <= 1) return undefined
   return { size, now: Math.ceil((matched - waiting) / size), all }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { faultsAt, pathIn, readTemplate, textOf } from './template-text.ts'
 
 const text = `apiVersion: policy.borough.dev/v1alpha1
@@ -32,6 +33,16 @@ test('what the server keeps for itself is not edited, and comes back as it was w
     kind: 'NamespaceTemplate',
     metadata: { name: 'a', annotations: { x: 'y' } },
     spec: { adopt: true },
+  })
+})
+
+test.each(['yes', 'no', 'on', 'off', 'y', 'n', '1:30', '012'])('the text %s is one for kubectl too', (value) => {
+  const written = textOf({
+    metadata: { name: 'a' },
+    spec: { namespaces: { labelSelector: { matchLabels: { fleet: value } } } },
+  })
+  expect(parse(written, { version: '1.1' })).toMatchObject({
+    spec: { namespaces: { labelSelector: { matchLabels: { fleet: value } } } },
   })
 })
 

@@ -15,12 +15,14 @@ export function textOf({ apiVersion, kind, metadata, spec }: NamespaceTemplate):
   const { name, labels } = metadata
   // What `kubectl apply` keeps there is the whole template again, in one line.
   const { [lastAppliedAnnotation]: _, ...annotations } = metadata.annotations ?? {}
-  return stringify({
+  const object = {
     apiVersion: apiVersion ?? 'policy.borough.dev/v1alpha1',
     kind: kind ?? 'NamespaceTemplate',
     metadata: { name, ...(labels ? { labels } : {}), ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
     ...(spec === undefined ? {} : { spec }),
-  })
+  }
+  // kubectl reads YAML 1.1, where `yes` and `off` without quotes are no texts.
+  return stringify(object, { compat: 'yaml-1.1' })
 }
 
 /** @throws Error that says where the text is no YAML, or no object with a name */
