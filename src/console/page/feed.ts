@@ -3,8 +3,9 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { Informer, type InformerOptions } from '../../client/informer.ts'
-import { isForbidden, isNotFound } from '../../kube/status-error.ts'
+import { findStatusError, isForbidden, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { isUnreached } from './page-transport.ts'
 
 export interface FeedState<T extends KubeObject> {
   /** False until the first list was had. */
@@ -12,6 +13,8 @@ export interface FeedState<T extends KubeObject> {
   readonly objects: readonly T[]
   /** The server does not let this user list or watch it, or has no such kind: its words. */
   readonly refused?: Error
+  /** Why it could not be listed last, other than that the cluster was not reached; it is asked again. */
+  readonly failing?: Error
 }
 
 export interface Feed<T extends KubeObject> {
@@ -64,12 +67,17 @@ export function startFeed<T extends KubeObject>(
         isDue = true
         clock.after(burstMs, show)
       },
-      onError(error) {
+      onError(thrown) {
+        const error = thrown instanceof Error ? thrown : new Error(String(thrown))
         // Of the page's own code: it would be asked again and again in silence.
         if (error instanceof ReferenceError) throwUncaught(error)
-        if (!(error instanceof Error) || !(isForbidden(error) || isNotFound(error))) return showKept()
+        if (informer.synced ? !isAnswer(error) : !(isForbidden(error) || isNotFound(error))) {
+          showKept()
+          if (!informer.synced && !isOfConnection(error)) state.value = { ...state.peek(), failing: error }
+          return
+        }
         if (!informer.synced) return refuse(error)
-        // It was listed: the watch alone is refused, or the right was taken away, which the next list says.
+        // It was listed: the watch alone is refused or fails, or the right was taken away, which the next list says.
         show()
         round.abort()
         clock.after(listAgainMs, follow)
@@ -81,6 +89,13 @@ export function startFeed<T extends KubeObject>(
   follow()
   return { state, stop: () => left.abort() }
 }
+
+/** The line at the top says so, and when it is over. */
+const isOfConnection = (error: Error): boolean => isUnreached(error) || findStatusError(error)?.code === 401
+
+/** The server's word on a watch. Of too many it says when to ask again, and that is soon. */
+const isAnswer = (error: Error): boolean =>
+  findStatusError(error) !== undefined && !isOfConnection(error) && findStatusError(error)?.code !== 429
 
 function throwUncaught(error: Error): void {
   queueMicrotask(() => {

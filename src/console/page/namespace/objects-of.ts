@@ -37,11 +37,13 @@ export function followContent(
     const tooMany = shown.slice(mostKinds).map(({ kind }) => ({ kind, why: `only ${mostKinds} kinds are shown` }))
     const show = (): void => {
       const states = feeds.map(({ kind, feed }) => ({ kind, state: feed.state.peek() }))
-      const refused = states.flatMap(({ kind, state }) =>
-        state.refused === undefined ? [] : [{ kind: kind.kind, why: state.refused.message }],
-      )
+      const refused = states.flatMap(({ kind, state }) => {
+        const why = state.refused ?? state.failing
+        return why === undefined ? [] : [{ kind: kind.kind, why: why.message }]
+      })
       content.value = {
-        ready: states.every(({ state }) => state.ready),
+        // One that fails must not hide the others.
+        ready: states.every(({ state }) => state.ready || state.failing !== undefined),
         found: states.flatMap(({ kind, state }) => state.objects.map((object) => ({ kind, object }))),
         hidden: [...refused, ...silent, ...tooMany],
       }

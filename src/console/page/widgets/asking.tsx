@@ -1,10 +1,12 @@
 /** In place of what the cluster has not told yet. */
 import { useCluster } from '../use-cluster.ts'
 import { WarningIcon } from './icons.tsx'
+import { Words } from './words.tsx'
 
 export function Asking({ what = 'Asking the cluster…' }: { readonly what?: string }) {
-  const { trouble } = useCluster()
-  if (trouble.value === undefined) {
+  const { trouble, failing } = useCluster()
+  const why = trouble.value ?? failing.value
+  if (why === undefined) {
     return (
       <p class="muted" role="status">
         {what}
@@ -15,8 +17,10 @@ export function Asking({ what = 'Asking the cluster…' }: { readonly what?: str
     <div class="notice wait" role="status">
       <WarningIcon />
       <div>
-        <strong>The server can’t be reached.</strong>
-        <p>{trouble.value}</p>
+        <strong>{trouble.value === undefined ? 'The server does not list it.' : 'The server can’t be reached.'}</strong>
+        <p>
+          <Words text={why} />
+        </p>
         <p>It is asked again by itself, and this page fills when it answers.</p>
       </div>
     </div>
