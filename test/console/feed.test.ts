@@ -101,3 +101,14 @@ test('where every watch fails, what is shown is listed again', async () => {
     .toEqual(['a', 'b'])
   stop()
 })
+
+test('of a list that shows names alone, what the objects hold is not kept', async () => {
+  const secret = {
+    metadata: { name: 's', resourceVersion: '1', managedFields: [] },
+    data: { password: 'aHVudGVyMg==' },
+  }
+  const { client } = startAnswering([{ ...listOf(), items: [secret] }], [])
+  const { state, stop } = startFeed(client, new FakeClock(), { resource: configMaps, metadataOnly: true })
+  await expect.poll(() => state.value.objects).toEqual([{ metadata: { name: 's', resourceVersion: '1' } }])
+  stop()
+})

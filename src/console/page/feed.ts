@@ -22,7 +22,11 @@ export interface Feed<T extends KubeObject> {
   readonly stop: () => void
 }
 
-export type FeedOptions = Pick<InformerOptions, 'resource' | 'namespace' | 'fieldSelector' | 'labelSelector'>
+export interface FeedOptions
+  extends Pick<InformerOptions, 'resource' | 'namespace' | 'fieldSelector' | 'labelSelector'> {
+  /** Of each object only that is kept: what tenants put into ConfigMaps would fill the page, Secrets lie in it. */
+  readonly metadataOnly?: boolean
+}
 
 /** Changes that come together are shown together. */
 const burstMs = 50
@@ -61,7 +65,7 @@ export function startFeed<T extends KubeObject>(
       client,
       clock,
       includeUninitialized: true,
-      keep: withoutManagedFields,
+      keep: options.metadataOnly ? metadataOf : withoutManagedFields,
       onChange() {
         if (isDue) return
         isDue = true
@@ -107,4 +111,8 @@ function throwUncaught(error: Error): void {
 function withoutManagedFields(object: KubeObject): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }
+}
+
+function metadataOf(object: KubeObject): KubeObject {
+  return { metadata: withoutManagedFields(object).metadata }
 }

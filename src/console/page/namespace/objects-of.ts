@@ -32,7 +32,9 @@ export function followContent(
     const { kinds, unavailable } = await cluster.client.discovery.kinds()
     if (isLeft) return
     const shown = kinds.filter(isShown)
-    const feeds = shown.slice(0, mostKinds).map((kind) => ({ kind, feed: cluster.feed({ resource: kind, namespace }) }))
+    const feeds = shown
+      .slice(0, mostKinds)
+      .map((kind) => ({ kind, feed: cluster.feed({ resource: kind, namespace, metadataOnly: true }) }))
     const silent = unavailable.map(({ apiVersion }) => ({ kind: apiVersion, why: 'it does not answer' }))
     const tooMany = shown.slice(mostKinds).map(({ kind }) => ({ kind, why: `only ${mostKinds} kinds are shown` }))
     const show = (): void => {
