@@ -94,7 +94,7 @@ describe.skipIf(noBrowser !== undefined)(
       await context.close()
     })
 
-    test('a kind that the server can’t list is said in its words, hides no other, and is shown when it can', async () => {
+    test('a kind that the server can’t list is said in its words, hides no other, and comes later', async () => {
       await using world = await startConsoleWorld()
       const served = await world.consoleFor('root', ['system:masters'])
       const { page, context } = await visit(browser, served.address)

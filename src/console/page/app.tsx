@@ -140,12 +140,12 @@ function Me() {
 function Trouble() {
   const { trouble, failing } = useCluster()
   const why = trouble.value ?? failing.value
+  const state = trouble.value === undefined ? 'Asking again.' : 'Reconnecting.'
   return (
     <div role="status" class={why === undefined ? 'trouble none' : 'trouble'}>
       {why === undefined ? null : (
         <>
-          <strong>{trouble.value === undefined ? 'Asking again.' : 'Reconnecting.'}</strong> What is shown may be old:{' '}
-          {beginningOf(why)}
+          <strong>{state}</strong> What is shown may be old: {beginningOf(why)}
         </>
       )}
     </div>
