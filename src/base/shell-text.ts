@@ -3,12 +3,17 @@
  * quotes and `$(…)`.
  */
 
-/** One word to a shell, and nothing else. A text that does not show as it is (a line break, ESC) is escaped. */
+/**
+ * One word to a shell, and nothing else: to bash, zsh and sh, and to fish, to which a backslash before a quote stands
+ * for the quote within single quotes too. Where `$'…'` is unknown, a text that does not show as it is (a line break,
+ * ESC) is another word or an error, and runs nothing either.
+ */
 export function shellWord(text: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text
+  // To zsh `=ls` is the path of a program, to fish `%self` a process.
+  if (/^(?![=%])[\w@%+=:,./-]+$/.test(text)) return text
   // A terminal takes a control character for a key; a text that turns direction looks like another one.
-  if (unseen.test(text)) return `$'${text.replaceAll(/[\\']/g, '\\$&').replaceAll(new RegExp(unseen, 'gu'), escaped)}'`
-  return `'${text.replaceAll("'", "'\\''")}'`
+  if (unseen.test(text)) return `$'${text.replaceAll(new RegExp(`${unseen.source}|[\\\\']`, 'gu'), escaped)}'`
+  return `'${text.replaceAll(/[\\']+/g, (run) => `'"${run.replaceAll('\\', '\\\\')}"'`)}'`
 }
 
 /** The arguments by which kubectl finds an object, also one whose name looks like a flag (`--all`). */

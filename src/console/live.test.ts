@@ -5,6 +5,10 @@ import { FakeClock } from '../base/fake-clock.ts'
 import type { Transport } from '../client/transport.ts'
 import { LiveStreams } from './live.ts'
 
+async function* repeated(count: number, chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let n = 0; n < count; n++) yield chunk
+}
+
 /** What a page is sent when it opens a watch of such an answer. */
 async function linesFor(status: number, chunks: () => Iterable<Uint8Array>, count: number): Promise<unknown[]> {
   async function* body(): AsyncGenerator<Uint8Array> {
@@ -54,4 +58,30 @@ test('an event without end is given up', async () => {
 test('of a refusal without end the page is told the beginning', async () => {
   const [refusal] = await linesFor(502, endless, 1)
   expect(refusal).toEqual({ watch: 7, status: 502, body: 'x'.repeat(64 * 1024) })
+})
+
+test('a page that reads slowly leaves no listener behind for each line', async () => {
+  const event = Buffer.from(`{"type":"ADDED","object":"${'x'.repeat(100_000)}"}\n`)
+  const transport: Transport = {
+    send: async () => ({ status: 200, header: () => undefined, body: repeated(40, event) }),
+  }
+  const live = new LiveStreams({ transport, userAgent: 'test', clock: new FakeClock(0) })
+  const answer = Object.assign(new PassThrough({ highWaterMark: 1024 }), { writeHead: () => {} })
+  const serving = live.serve(answer as unknown as ServerResponse).catch(() => {})
+  let text = ''
+  const listeners: number[] = []
+  const reading = (async () => {
+    for await (const chunk of answer) {
+      text += String(chunk)
+      listeners.push(answer.listenerCount('close') + answer.listenerCount('error') + answer.listenerCount('drain'))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  })().catch(() => {})
+  await expect.poll(() => text).toMatch(/"stream"/)
+  const { stream } = JSON.parse(text) as { stream: string }
+  for (const open of [1, 2, 3]) live.order(stream, { open, path: '/api/v1/namespaces' })
+  await expect.poll(() => text.match(/"end":true/g)?.length).toBe(3)
+  expect(Math.max(...listeners)).toBeLessThan(10)
+  answer.destroy()
+  await Promise.all([serving, reading])
 })

@@ -80,6 +80,8 @@ class LiveStream {
   readonly #response: ServerResponse
   readonly #left: AbortSignal
   readonly #watches = new Map<number, AbortController>()
+  /** While the page does not read. */
+  #drained: Promise<void> | undefined
 
   constructor(options: LiveOptions, response: ServerResponse) {
     this.#options = options
@@ -139,7 +141,13 @@ class LiveStream {
   /** Waits while the page does not read: then its watches are not read either, and the cluster cuts them off. */
   async #send(line: string): Promise<void> {
     if (this.#left.aborted || this.#response.write(`${line}\n`)) return
-    await Promise.race([once(this.#response, 'drain'), once(this.#response, 'close')])
+    // One wait for all watches, which goes with its listeners: each of their own would stay until the page leaves.
+    this.#drained ??= once(this.#response, 'drain', { signal: this.#left })
+      .catch(() => undefined)
+      .then(() => {
+        this.#drained = undefined
+      })
+    await this.#drained
   }
 }
 

@@ -1,6 +1,8 @@
 /** What a user may list and not watch is shown for as long as it may be listed. */
 import { expect, test } from 'vitest'
 import { FakeClock } from '../../src/base/fake-clock.ts'
+import { RestClient } from '../../src/client/rest-client.ts'
+import type { Transport } from '../../src/client/transport.ts'
 import { startFeed } from '../../src/console/page/feed.ts'
 import { startControlPlane } from '../../src/testing/index.ts'
 
@@ -39,5 +41,74 @@ test('what may be listed and not watched is shown, listed again, and refused onc
     'configmaps is forbidden: User "alice" cannot list resource "configmaps" in API group "" in the namespace "a"',
   )
   expect(names()).toEqual([])
+  stop()
+})
+
+const failure = (code: number, message: string) => ({ kind: 'Status', status: 'Failure', code, message })
+
+/** A server that answers a list, and then a watch, with what the test says; a watch that has no answer stays open. */
+function startAnswering(listed: readonly unknown[], watched: readonly unknown[]) {
+  const [lists, watches] = [[...listed], [...watched]]
+  const asked: string[] = []
+  const transport: Transport = {
+    async send({ query, signal }) {
+      const isWatch = query.get('watch') === 'true'
+      asked.push(isWatch ? 'watch' : 'list')
+      const given = (isWatch ? watches : lists).shift()
+      if (given === undefined && isWatch) await new Promise((resolve) => signal?.addEventListener('abort', resolve))
+      const { code = 200 } = (given ?? {}) as { code?: number }
+      return { status: code, header: () => undefined, body: new TextEncoder().encode(JSON.stringify(given)) }
+    },
+  }
+  return { client: new RestClient({ transport, userAgent: 'test' }), asked }
+}
+
+const listOf = (...names: string[]) => ({
+  metadata: { resourceVersion: '1' },
+  items: names.map((name) => ({ metadata: { name, resourceVersion: '1' } })),
+})
+
+test.each([
+  { name: 'a fault of the server', answer: failure(500, 'the store is on fire'), why: 'the store is on fire' },
+  { name: 'too many requests', answer: failure(429, 'ask later'), why: 'ask later' },
+  { name: 'objects that are none', answer: { ...listOf(), items: [null] }, why: /null/ },
+])('a list that fails by $name says why, and is asked for again', async ({ answer, why }) => {
+  const clock = new FakeClock()
+  const { client } = startAnswering([answer, listOf('a')], [])
+  const { state, stop } = startFeed(client, clock, { resource: configMaps })
+  await expect.poll(() => state.value.failing?.message).toEqual(expect.stringMatching(why))
+  expect(state.value).toMatchObject({ ready: false, objects: [] })
+  await expect
+    .poll(async () => {
+      await clock.advance(1000)
+      return state.value
+    })
+    .toEqual({ ready: true, objects: [expect.objectContaining({ metadata: { name: 'a', resourceVersion: '1' } })] })
+  stop()
+})
+
+test('where every watch fails, what is shown is listed again', async () => {
+  const clock = new FakeClock()
+  const broken = failure(500, 'no watches today')
+  const { client, asked } = startAnswering([listOf('a'), listOf('a', 'b')], [broken, broken])
+  const { state, stop } = startFeed(client, clock, { resource: configMaps })
+  await expect.poll(() => asked).toEqual(['list', 'watch'])
+  await expect
+    .poll(async () => {
+      await clock.advance(1000)
+      return state.value.objects.map(({ metadata }) => metadata.name)
+    })
+    .toEqual(['a', 'b'])
+  stop()
+})
+
+test('of a list that shows names alone, what the objects hold is not kept', async () => {
+  const secret = {
+    metadata: { name: 's', resourceVersion: '1', managedFields: [] },
+    data: { password: 'aHVudGVyMg==' },
+  }
+  const { client } = startAnswering([{ ...listOf(), items: [secret] }], [])
+  const { state, stop } = startFeed(client, new FakeClock(), { resource: configMaps, metadataOnly: true })
+  await expect.poll(() => state.value.objects).toEqual([{ metadata: { name: 's', resourceVersion: '1' } }])
   stop()
 })

@@ -94,6 +94,32 @@ describe.skipIf(noBrowser !== undefined)(
       await context.close()
     })
 
+    test('a kind that the server can’t list is said in its words, hides no other, and comes later', async () => {
+      await using world = await startConsoleWorld()
+      const served = await world.consoleFor('root', ['system:masters'])
+      const { page, context } = await visit(browser, served.address)
+      const broken = { kind: 'Status', status: 'Failure', code: 500, message: 'the store is on fire' }
+      const pattern = /\/(configmaps|namespaces)\?/
+      await page.route(pattern, (route) => route.fulfill({ status: 500, json: broken }))
+      await page.goto(`${served.origin}/namespaces`)
+      await page.getByText('The server does not list it.').waitFor()
+      expect(await page.getByText('the store is on fire').count()).toBe(2)
+      expect(await axeFaults(page)).toEqual([])
+      await page.unroute(pattern)
+      await page.getByRole('row').filter({ hasText: 'kube-system' }).waitFor()
+      await page.getByText('Asking again.').waitFor({ state: 'detached' })
+
+      await page.route('**/configmaps?*', (route) => route.fulfill({ status: 500, json: broken }))
+      await page.goto(`${served.origin}/namespaces/default/delete`)
+      await page.getByText('What it holds of ConfigMap is not shown to you').waitFor()
+      await page.getByRole('listitem').filter({ hasText: 'Everything else' }).waitFor()
+      await page.getByText('Asking again.').waitFor()
+      await page.unroute('**/configmaps?*')
+      await page.getByText('Asking again.').waitFor({ state: 'detached' })
+      await page.getByText('What it holds of ConfigMap is not shown to you').waitFor({ state: 'detached' })
+      await context.close()
+    })
+
     test('who may not see templates is told what can be done without them, in the list and in the map', async () => {
       await using world = await startConsoleWorld()
       const { page, context } = await visit(browser, (await world.consoleFor('nobody')).address)

@@ -74,7 +74,7 @@ describe('borough why', () => {
 
   it.each([
     { name: '$(id)', named: "roles.rbac.authorization.k8s.io '$(id)'" },
-    { name: "a'; id; '", named: "roles.rbac.authorization.k8s.io 'a'\\''; id; '\\'''" },
+    { name: "a'; id; '", named: `roles.rbac.authorization.k8s.io 'a'"'"'; id; '"'"''` },
     { name: '--all', named: 'roles.rbac.authorization.k8s.io/--all' },
   ])('names the Role $name so that a shell runs nothing of its name', async ({ name, named }) => {
     await create()

@@ -17,6 +17,7 @@ import { namespaceInPath, templateInPath } from './view-paths.ts'
 import { Mark, ThemeIcon } from './widgets/icons.tsx'
 import { Later } from './widgets/later.tsx'
 import { ViewBoundary } from './widgets/view-boundary.tsx'
+import { beginningOf } from './widgets/words.tsx'
 
 interface AppProps {
   readonly cluster: Cluster
@@ -137,12 +138,14 @@ function Me() {
 
 /** The one answer that people wait for when nothing moves. */
 function Trouble() {
-  const { trouble } = useCluster()
+  const { trouble, failing } = useCluster()
+  const why = trouble.value ?? failing.value
+  const state = trouble.value === undefined ? 'Asking again.' : 'Reconnecting.'
   return (
-    <div role="status" class={trouble.value === undefined ? 'trouble none' : 'trouble'}>
-      {trouble.value === undefined ? null : (
+    <div role="status" class={why === undefined ? 'trouble none' : 'trouble'}>
+      {why === undefined ? null : (
         <>
-          <strong>Reconnecting.</strong> What is shown may be old: {trouble.value}
+          <strong>{state}</strong> What is shown may be old: {beginningOf(why)}
         </>
       )}
     </div>

@@ -1,5 +1,5 @@
 /** The cluster as the views see it: a client, lists that stay true, who is asking, and whether it is reached. */
-import type { ReadonlySignal } from '@preact/signals'
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { RestClient } from '../../client/rest-client.ts'
@@ -33,19 +33,23 @@ export class Cluster {
   readonly clock: Clock
   readonly storage: Storage
   readonly trouble: ReadonlySignal<string | undefined>
+  /** Why a list that is shown could not be had, though the cluster is reached. */
+  readonly failing: ReadonlySignal<string | undefined>
   readonly lost: Session['lost']
   readonly creations: Creations
   readonly #transport: PageTransport
   readonly #kept = new KeptLists()
+  readonly #failures = signal<ReadonlyMap<object, string>>(new Map())
   #me: Promise<UserInfo> | undefined
 
-  constructor(session: Session, storage: Storage, clock: Clock = pageClock) {
+  constructor(session: Session, { localStorage: storage, document }: Window, clock: Clock = pageClock) {
     this.place = session.place
     this.lost = session.lost
     this.storage = storage
     this.clock = clock
-    this.#transport = pageTransport(session, new LiveClient(session))
+    this.#transport = pageTransport(session, new LiveClient(session, document))
     this.trouble = this.#transport.trouble
+    this.failing = computed(() => this.#failures.value.values().next().value)
     this.client = clientOf(this.#transport)
     this.creations = new Creations(this.client)
   }
@@ -62,10 +66,24 @@ export class Cluster {
   feed<T extends KubeObject>(options: FeedOptions): Feed<T> {
     const findKept = () => this.#kept.find(options) as readonly T[] | undefined
     const feed = startFeed<T>(this.client, this.clock, options, findKept)
-    feed.state.subscribe(({ ready, objects, refused }) => {
+    feed.state.subscribe(({ ready, objects, refused, failing }) => {
       if (ready && refused === undefined) this.#kept.keep(options, objects)
+      this.#note(feed, failing)
     })
-    return feed
+    const stop = (): void => {
+      feed.stop()
+      this.#note(feed, undefined)
+    }
+    return { state: feed.state, stop }
+  }
+
+  #note(feed: object, failing: Error | undefined): void {
+    const before = this.#failures.peek()
+    if (before.get(feed) === failing?.message) return
+    const next = new Map(before)
+    if (failing === undefined) next.delete(feed)
+    else next.set(feed, failing.message)
+    this.#failures.value = next
   }
 
   /** Does `send` with a client whose warnings are kept. */

@@ -3,8 +3,9 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { Informer, type InformerOptions } from '../../client/informer.ts'
-import { isForbidden, isNotFound } from '../../kube/status-error.ts'
+import { findStatusError, isForbidden, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { isUnreached } from './unreached.ts'
 
 export interface FeedState<T extends KubeObject> {
   /** False until the first list was had. */
@@ -12,6 +13,8 @@ export interface FeedState<T extends KubeObject> {
   readonly objects: readonly T[]
   /** The server does not let this user list or watch it, or has no such kind: its words. */
   readonly refused?: Error
+  /** Why it could not be listed last, other than that the cluster was not reached; it is asked again. */
+  readonly failing?: Error
 }
 
 export interface Feed<T extends KubeObject> {
@@ -19,7 +22,11 @@ export interface Feed<T extends KubeObject> {
   readonly stop: () => void
 }
 
-export type FeedOptions = Pick<InformerOptions, 'resource' | 'namespace' | 'fieldSelector' | 'labelSelector'>
+export interface FeedOptions
+  extends Pick<InformerOptions, 'resource' | 'namespace' | 'fieldSelector' | 'labelSelector'> {
+  /** Of each object only that is kept: what tenants put into ConfigMaps would fill the page, Secrets lie in it. */
+  readonly metadataOnly?: boolean
+}
 
 /** Changes that come together are shown together. */
 const burstMs = 50
@@ -58,18 +65,23 @@ export function startFeed<T extends KubeObject>(
       client,
       clock,
       includeUninitialized: true,
-      keep: withoutManagedFields,
+      keep: options.metadataOnly ? metadataOf : withoutManagedFields,
       onChange() {
         if (isDue) return
         isDue = true
         clock.after(burstMs, show)
       },
-      onError(error) {
+      onError(thrown) {
+        const error = thrown instanceof Error ? thrown : new Error(String(thrown))
         // Of the page's own code: it would be asked again and again in silence.
         if (error instanceof ReferenceError) throwUncaught(error)
-        if (!(error instanceof Error) || !(isForbidden(error) || isNotFound(error))) return showKept()
+        if (informer.synced ? !isAnswer(error) : !(isForbidden(error) || isNotFound(error))) {
+          showKept()
+          if (!informer.synced && !isOfConnection(error)) state.value = { ...state.peek(), failing: error }
+          return
+        }
         if (!informer.synced) return refuse(error)
-        // It was listed: the watch alone is refused, or the right was taken away, which the next list says.
+        // It was listed: the watch alone is refused or fails, or the right was taken away, which the next list says.
         show()
         round.abort()
         clock.after(listAgainMs, follow)
@@ -82,6 +94,13 @@ export function startFeed<T extends KubeObject>(
   return { state, stop: () => left.abort() }
 }
 
+/** The line at the top says so, and when it is over. */
+const isOfConnection = (error: Error): boolean => isUnreached(error) || findStatusError(error)?.code === 401
+
+/** The server's word on a watch. Of too many it says when to ask again, and that is soon. */
+const isAnswer = (error: Error): boolean =>
+  findStatusError(error) !== undefined && !isOfConnection(error) && findStatusError(error)?.code !== 429
+
 function throwUncaught(error: Error): void {
   queueMicrotask(() => {
     throw error
@@ -92,4 +111,8 @@ function throwUncaught(error: Error): void {
 function withoutManagedFields(object: KubeObject): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }
+}
+
+function metadataOf(object: KubeObject): KubeObject {
+  return { metadata: withoutManagedFields(object).metadata }
 }

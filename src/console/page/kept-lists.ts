@@ -40,7 +40,7 @@ export class KeptLists {
   }
 }
 
-const keyOf = ({ resource, namespace, fieldSelector, labelSelector }: FeedOptions): string =>
+const keyOf = ({ resource, namespace, fieldSelector, labelSelector, metadataOnly }: FeedOptions): string =>
   JSON.stringify([
     resource.group,
     resource.version,
@@ -48,4 +48,5 @@ const keyOf = ({ resource, namespace, fieldSelector, labelSelector }: FeedOption
     namespace ?? null,
     fieldSelector ?? null,
     labelSelector ?? null,
+    metadataOnly ?? false,
   ])

@@ -55,3 +55,34 @@ test('a watch that is left while it is opened is closed after that', async () =>
   await refused
   await expect.poll(() => orders).toEqual([open, { close: 1 }])
 })
+
+test('a page that is hidden gives its stream back, and has another when it is seen', async () => {
+  const { session, orders, connect } = startConsoleStub()
+  const streams: AbortSignal[] = []
+  const counting: Session = {
+    ...session,
+    fetch(path, init) {
+      if (path === '/live' && init?.signal) streams.push(init.signal)
+      return session.fetch(path, init)
+    },
+  }
+  const sight = Object.assign(new EventTarget(), { hidden: true })
+  const turn = (hidden: boolean): void => {
+    sight.hidden = hidden
+    sight.dispatchEvent(new Event('visibilitychange'))
+  }
+  const live = new LiveClient(counting, sight)
+  connect()
+  const left = new AbortController()
+  const watch = () => live.watch('/api/v1/namespaces', new URLSearchParams(), left.signal).catch(() => 'ended')
+  const first = watch()
+  await settled()
+  expect(streams).toEqual([])
+  turn(false)
+  await expect.poll(() => orders.length).toBe(1)
+  expect(streams.map(({ aborted }) => aborted)).toEqual([false])
+  turn(true)
+  await expect.poll(() => streams[0]?.aborted).toBe(true)
+  left.abort()
+  expect(await first).toBe('ended')
+})

@@ -1,10 +1,15 @@
-/** The page's end of `../live.ts`: one stream from the console, and all watches of the page in it. */
+/**
+ * The page's end of `../live.ts`: one stream from the console, and all watches of the page in it. A browser has six
+ * connections to one host for all tabs: a page that is hidden gives its own back, and goes on where it was when seen.
+ */
 import { Channel } from '../../base/stream.ts'
 import type { TransportResponse } from '../../client/transport.ts'
 import type { Session } from './session.ts'
 
 /** The console says something every ten seconds. */
 const silenceMs = 30_000
+/** A look at another tab, and back. */
+const hiddenMs = 2000
 /** Lines that a watch may leave lying. */
 const lineBuffer = 100_000
 
@@ -28,19 +33,33 @@ interface OpenStream {
   /** Rejects if there is none. */
   readonly id: Promise<string>
   readonly watches: Map<number, Watch>
+  readonly leave: (why: Error) => void
+}
+
+/** The document, as far as it is needed here. */
+interface Sight extends EventTarget {
+  readonly hidden: boolean
 }
 
 export class LiveClient {
   readonly #session: Session
+  readonly #sight: Sight | undefined
   #open: OpenStream | undefined
   #lastWatch = 0
 
-  constructor(session: Session) {
+  constructor(session: Session, sight?: Sight) {
     this.#session = session
+    this.#sight = sight
+    let leaving: ReturnType<typeof setTimeout> | undefined
+    sight?.addEventListener('visibilitychange', () => {
+      clearTimeout(leaving)
+      if (sight.hidden) leaving = setTimeout(() => this.#open?.leave(new Error('the page is hidden')), hiddenMs)
+    })
   }
 
   /** As a request for a watch that is sent straight to the cluster. */
   async watch(path: string, query: URLSearchParams, signal: AbortSignal | undefined): Promise<TransportResponse> {
+    if (this.#open === undefined) await this.#whenSeen(signal)
     this.#open ??= this.#connect()
     const stream = this.#open
     const id = await stream.id
@@ -76,11 +95,23 @@ export class LiveClient {
     return answered
   }
 
+  async #whenSeen(left: AbortSignal | undefined): Promise<void> {
+    const sight = this.#sight
+    if (sight === undefined || !sight.hidden) return
+    await new Promise<void>((resolve) => {
+      const options = { once: true, ...(left === undefined ? {} : { signal: left }) }
+      sight.addEventListener('visibilitychange', () => resolve(), options)
+      left?.addEventListener('abort', () => resolve(), { once: true })
+    })
+    left?.throwIfAborted()
+  }
+
   #connect(): OpenStream {
     const watches = new Map<number, Watch>()
     const { promise: id, resolve, reject } = Promise.withResolvers<string>()
-    const stream: OpenStream = { id, watches }
-    void this.#read(watches, resolve)
+    const cut = new AbortController()
+    const stream: OpenStream = { id, watches, leave: (why) => cut.abort(why) }
+    void this.#read(watches, resolve, cut)
       .then(() => new Error('the console closed the stream of watches'))
       .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
       .then((error) => {
@@ -92,15 +123,14 @@ export class LiveClient {
     return stream
   }
 
-  async #read(watches: Map<number, Watch>, onId: (id: string) => void): Promise<void> {
-    const silent = new AbortController()
-    const answer = await this.#session.fetch('/live', { method: 'POST', signal: silent.signal })
+  async #read(watches: Map<number, Watch>, onId: (id: string) => void, cut: AbortController): Promise<void> {
+    const answer = await this.#session.fetch('/live', { method: 'POST', signal: cut.signal })
     if (!answer.ok || answer.body === null) throw new Error(`the console answered ${answer.status}`)
     const decoder = new TextDecoder()
     const reader = answer.body.getReader()
     let rest = ''
     for (;;) {
-      const timer = setTimeout(() => silent.abort(new Error('the console says nothing any more')), silenceMs)
+      const timer = setTimeout(() => cut.abort(new Error('the console says nothing any more')), silenceMs)
       const { done, value } = await reader.read().finally(() => clearTimeout(timer))
       if (done) return
       const lines = (rest + decoder.decode(value, { stream: true })).split('\n')

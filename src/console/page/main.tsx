@@ -16,7 +16,7 @@ addEventListener('hashchange', () => hasSecret(location) && location.reload())
 
 openSession(location, history, localStorage).then(
   (session) => {
-    const cluster = new Cluster(session, localStorage)
+    const cluster = new Cluster(session, window)
     render(<App cluster={cluster} router={createRouter(window)} />, page)
   },
   (error: unknown) => {

@@ -1,26 +1,14 @@
 /** The API as the page reaches it: requests through the console, watches in its one stream. */
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { Transport, TransportRequest, TransportResponse } from '../../client/transport.ts'
-import { findStatusError } from '../../kube/status-error.ts'
 import type { LiveClient } from './live-client.ts'
 import type { Session } from './session.ts'
+import { ConsoleUnreached, unreached } from './unreached.ts'
 
 export interface PageTransport extends Transport {
   /** Why the cluster was not reached last time; undefined while it is. */
   readonly trouble: ReadonlySignal<string | undefined>
 }
-
-/** What stands between answers so, not the API. */
-const unreached: ReadonlySet<number> = new Set([502, 503, 504])
-
-/** The console itself does not answer. */
-class ConsoleUnreached extends Error {
-  override readonly name = 'ConsoleUnreached'
-}
-
-/** Whether asking again may help: what was asked has not come to the API. */
-export const isUnreached = (error: unknown): boolean =>
-  error instanceof ConsoleUnreached || unreached.has(findStatusError(error)?.code ?? 0)
 
 export function pageTransport(session: Session, live: LiveClient): PageTransport {
   const trouble = signal<string | undefined>(undefined)

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Backoff } from '../../base/backoff.ts'
-import { isUnreached } from './page-transport.ts'
+import { isUnreached } from './unreached.ts'
 import { useCluster } from './use-cluster.ts'
 
 export interface Answer<T> {

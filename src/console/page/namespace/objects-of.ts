@@ -32,16 +32,20 @@ export function followContent(
     const { kinds, unavailable } = await cluster.client.discovery.kinds()
     if (isLeft) return
     const shown = kinds.filter(isShown)
-    const feeds = shown.slice(0, mostKinds).map((kind) => ({ kind, feed: cluster.feed({ resource: kind, namespace }) }))
+    const feeds = shown
+      .slice(0, mostKinds)
+      .map((kind) => ({ kind, feed: cluster.feed({ resource: kind, namespace, metadataOnly: true }) }))
     const silent = unavailable.map(({ apiVersion }) => ({ kind: apiVersion, why: 'it does not answer' }))
     const tooMany = shown.slice(mostKinds).map(({ kind }) => ({ kind, why: `only ${mostKinds} kinds are shown` }))
     const show = (): void => {
       const states = feeds.map(({ kind, feed }) => ({ kind, state: feed.state.peek() }))
-      const refused = states.flatMap(({ kind, state }) =>
-        state.refused === undefined ? [] : [{ kind: kind.kind, why: state.refused.message }],
-      )
+      const refused = states.flatMap(({ kind, state }) => {
+        const why = state.refused ?? state.failing
+        return why === undefined ? [] : [{ kind: kind.kind, why: why.message }]
+      })
       content.value = {
-        ready: states.every(({ state }) => state.ready),
+        // One that fails must not hide the others.
+        ready: states.every(({ state }) => state.ready || state.failing !== undefined),
         found: states.flatMap(({ kind, state }) => state.objects.map((object) => ({ kind, object }))),
         hidden: [...refused, ...silent, ...tooMany],
       }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { createCommand, type Draft, emptyDraft, expiryText, keyAt, namespaceOf, placeOf } from './draft.ts'
 
@@ -38,9 +39,18 @@ test.each([
 test('a command makes the same namespace, whatever was typed', () => {
   expect(createCommand(emptyDraft)).toBe('kubectl create namespace NAME')
   expect(createCommand(draft({ name: 'a b;c' }))).toBe("kubectl create namespace 'a b;c'")
-  const object = JSON.stringify(namespaceOf(draft({ owner: "o'neill" }))).replace("'", "'\\''")
-  expect(createCommand(draft({ owner: "o'neill" }))).toBe(`echo '${object}' | kubectl create -f -`)
+  const object = JSON.stringify(namespaceOf(draft({ owner: "o'neill" }))).replace("'", `'"'"'`)
+  expect(createCommand(draft({ owner: "o'neill" }))).toBe(`printf %s '${object}' | kubectl create -f -`)
 })
+
+test.each(['sh', 'bash', 'zsh', 'fish'].filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0))(
+  'in %s a backslash stays one',
+  (shell) => {
+    const typed = draft({ owner: 'a\\new', annotations: 'x=\\u0022,\\\\ "' })
+    const command = createCommand(typed).replace('kubectl create -f -', 'cat')
+    expect(JSON.parse(spawnSync(shell, ['-c', command], { encoding: 'utf8' }).stdout)).toEqual(namespaceOf(typed))
+  },
+)
 
 test('a place names a label or an annotation, and nothing else does', () => {
   expect(keyAt('metadata.labels[a.b/c]')).toEqual({ part: 'labels', key: 'a.b/c' })

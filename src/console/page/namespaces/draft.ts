@@ -98,5 +98,6 @@ export function createCommand(draft: Draft): string {
   const namespace = namespaceOf(named)
   const { name = '', labels, annotations } = namespace.metadata
   if (labels === undefined && annotations === undefined) return `kubectl create namespace ${shellWord(name)}`
-  return `echo ${shellWord(JSON.stringify(namespace))} | kubectl create -f -`
+  // The echo of zsh and of sh makes of `\\n` in it a line break.
+  return `printf %s ${shellWord(JSON.stringify(namespace))} | kubectl create -f -`
 }

@@ -1,8 +1,8 @@
 /** An edit of a template: written, planned over all namespaces, and only then saved. The editor is loaded for it. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { isUnreached } from '../page-transport.ts'
 import { Link, useRouter } from '../router.tsx'
+import { isUnreached } from '../unreached.ts'
 import { useAnswer } from '../use-answer.ts'
 import { useCluster } from '../use-cluster.ts'
 import { Asking } from '../widgets/asking.tsx'

@@ -2,10 +2,12 @@
 import { isCredentialRefused } from '../page-transport.ts'
 import { useCluster } from '../use-cluster.ts'
 import { WarningIcon } from './icons.tsx'
+import { Words } from './words.tsx'
 
 export function Asking({ what = 'Asking the cluster…' }: { readonly what?: string }) {
-  const { trouble } = useCluster()
-  if (trouble.value === undefined) {
+  const { trouble, failing } = useCluster()
+  const why = trouble.value ?? failing.value
+  if (why === undefined) {
     return (
       <p class="muted" role="status">
         {what}
@@ -16,12 +18,18 @@ export function Asking({ what = 'Asking the cluster…' }: { readonly what?: str
     <div class="notice wait" role="status">
       <WarningIcon />
       <div>
-        <strong>
-          {isCredentialRefused(trouble.value) ? 'The server does not let you in.' : 'The server can’t be reached.'}
-        </strong>
-        <p>{trouble.value}</p>
+        <strong>{headOf(trouble.value)}</strong>
+        <p>
+          <Words text={why} />
+        </p>
         <p>It is asked again by itself, and this page fills when it answers.</p>
       </div>
     </div>
   )
+}
+
+/** `trouble`: why the server was not reached; without it, it was, and refuses a list. */
+function headOf(trouble: string | undefined): string {
+  if (trouble === undefined) return 'The server does not list it.'
+  return isCredentialRefused(trouble) ? 'The server does not let you in.' : 'The server can’t be reached.'
 }
