@@ -27,17 +27,21 @@ import {
 import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, Unvalidated } from '../kube/types.ts'
 import { maxValues, TooManyValuesError } from '../kube/value-count.ts'
-import { parseYaml, parseYamlInSlices, YamlSyntaxError } from '../kube/yaml-body.ts'
-import type { ApiRequest, RequestContext } from './api.ts'
+import { YamlSyntaxError } from '../kube/yaml-document.ts'
+import type { ApiRequest, RequestAccount, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
+import { parseYamlText } from './parse-yaml-text.ts'
 import { requestSlice } from './request-slice.ts'
 import { awaitOutside } from './seats.ts'
+import { unrecognized } from './unrecognized-body.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
 import { type FieldValidation, fieldValidationOf } from './verbs/options.ts'
 import { warn } from './verbs/target.ts'
 
 /** Upstream's limit. */
 export const maxBodyBytes: number = 3 * 1024 * 1024
+
+const yamlMediaTypes: ReadonlySet<string> = new Set([yamlMediaType, 'application/apply-patch+yaml'])
 
 /** While it comes in, the request holds no place among those that are worked on. @throws StatusError */
 export function readBody(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
@@ -47,6 +51,8 @@ export function readBody(request: ApiRequest, context: RequestContext): Eventual
 
 /** From here on a body takes long enough to make pauses. */
 const longBodyBytes = 64 * 1024
+/** Two bytes of YAML can be a token, which takes 2 µs. */
+const longYamlBytes = 8 * 1024
 
 export interface DecodeDeps {
   readonly protobuf: ProtobufDecoder
@@ -78,7 +84,6 @@ interface Found extends Repeated {
 
 const textDecoder = new TextDecoder('utf-8', { fatal: true })
 const deleteOptionsKind: GroupVersionKind = { group: '', version: 'v1', kind: 'DeleteOptions' }
-const snippetBytes = 30
 
 export class BodyDecoder {
   readonly #deps: DecodeDeps
@@ -101,7 +106,8 @@ export class BodyDecoder {
       object = decoded.object as JsonObject
     } else {
       if (mediaType !== jsonMediaType) this.#checkMediaType(mediaType, type)
-      const parsing = parseBody(bytes, { mediaType, type, duplicates: validation !== 'Ignore' }, slice)
+      const { account } = request
+      const parsing = parseBody(bytes, { mediaType, type, duplicates: validation !== 'Ignore', account }, slice)
       const body = isPending(parsing) ? await parsing : parsing
       const value = objectOfKind(body.value, bytes, type)
       if (slice !== undefined) await slice.pause()
@@ -113,7 +119,8 @@ export class BodyDecoder {
 
   #body(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
     return andThen(readBody(request, context), (bytes) => {
-      if (bytes.length > longBodyBytes) context.slice = requestSlice(this.#deps.turns, request, context)
+      const isYaml = bytes.length > longYamlBytes && yamlMediaTypes.has(bodyMediaType(request.headers))
+      if (isYaml || bytes.length > longBodyBytes) context.slice = requestSlice(this.#deps.turns, request, context)
       return bytes
     })
   }
@@ -160,7 +167,7 @@ export class BodyDecoder {
       return this.#protobuf(bytes, deleteOptionsKind).object as DeleteOptionsBody
     }
     this.#checkMediaType(mediaType, type)
-    const how = { mediaType, type: deleteOptionsKind, duplicates: false }
+    const how = { mediaType, type: deleteOptionsKind, duplicates: false, account: request.account }
     const { value } = await parseBody(bytes, how, context.slice)
     if (!isJsonObject(value)) throw badRequest('the body of a DELETE must be a DeleteOptions object')
     const kind = value['kind']
@@ -180,9 +187,10 @@ export class BodyDecoder {
     const text = utf8(bytes)
     const yamlFault = (fault: string): StatusError =>
       badRequest(`error decoding YAML: error converting YAML to JSON: ${fault}`)
-    if (isApply) return parsed('yaml', text, { duplicates: true, most }, context.slice, yamlFault)
+    const { account } = request
+    if (isApply) return parsed('yaml', text, { duplicates: true, most, account }, context.slice, yamlFault)
     const jsonFault = (fault: string): StatusError => badRequest(`error decoding patch: ${fault}`)
-    return parsed('json', text, { duplicates: report, most }, undefined, jsonFault)
+    return parsed('json', text, { duplicates: report, most, account }, undefined, jsonFault)
   }
 }
 
@@ -230,21 +238,22 @@ interface HowToParse {
   readonly type: Pick<ResourceType, 'kind'>
   /** Whether keys that repeat are to be found. */
   readonly duplicates: boolean
+  readonly account: RequestAccount | undefined
 }
 
 /** At once but for long YAML. @throws StatusError */
 function parseBody(bytes: Uint8Array, how: HowToParse, slice: Slice | undefined): Eventual<Parsed> {
-  const { mediaType, type, duplicates } = how
+  const { mediaType, type, duplicates, account } = how
   const form = mediaType === jsonMediaType ? 'json' : 'yaml'
   const refusal = (fault: string): StatusError => unrecognized(type, `json parse error: ${fault}`, bytes)
-  return parsed(form, utf8(bytes), { duplicates, most: maxValues }, slice, refusal)
+  return parsed(form, utf8(bytes), { duplicates, most: maxValues, account }, slice, refusal)
 }
 
 /** @throws StatusError 413 for too many values, else what `refusal` makes of the parser's words */
 function parsed(
   form: 'json' | 'yaml',
   text: string,
-  { duplicates, most }: { readonly duplicates: boolean; readonly most: number },
+  { duplicates, most, account }: Pick<HowToParse, 'duplicates' | 'account'> & { readonly most: number },
   slice: Slice | undefined,
   refusal: (fault: string) => StatusError,
 ): Eventual<Parsed> {
@@ -253,16 +262,16 @@ function parsed(
     if (error instanceof JsonSyntaxError || error instanceof YamlSyntaxError) return refusal(error.message)
     return error
   }
-  const limits = { maxValues: most }
   try {
-    if (form === 'json') return parseJson(text, { duplicates, ...limits })
-    if (slice === undefined) return parseYaml(text, limits)
+    if (form === 'json') return parseJson(text, { duplicates, maxValues: most })
+    const parsing = parseYamlText(text, { maxValues: most, account }, slice)
+    if (!isPending(parsing)) return parsing
+    return parsing.catch((error: unknown) => {
+      throw refused(error)
+    })
   } catch (error) {
     throw refused(error)
   }
-  return parseYamlInSlices(text, slice, limits).catch((error: unknown) => {
-    throw refused(error)
-  })
 }
 
 function utf8(bytes: Uint8Array): string {
@@ -271,21 +280,6 @@ function utf8(bytes: Uint8Array): string {
   } catch {
     throw badRequest('the body of the request is not valid UTF-8')
   }
-}
-
-function unrecognized(type: Pick<ResourceType, 'kind'>, problem: string, bytes: Uint8Array): StatusError {
-  return badRequest(
-    `the object provided is unrecognized (must be of type ${type.kind}): couldn't get version/kind; ` +
-      `${problem} (${snippet(bytes)})`,
-  )
-}
-
-/** The beginning of the body: as text if it looks like JSON, else as hex. */
-function snippet(bytes: Uint8Array): string {
-  if (bytes.length === 0) return '<empty>'
-  const head = Buffer.from(bytes.subarray(0, snippetBytes))
-  const text = head[0] === 0x7b ? head.toString('utf8') : head.toString('hex')
-  return bytes.length > snippetBytes ? `${text} ...` : text
 }
 
 /** What old clients call a body that has not changed since: kubectl drain up to 1.21 sends this. */

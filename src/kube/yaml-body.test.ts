@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { threadMs } from '../../test/support/thread-time.ts'
-import { parseYaml, YamlSyntaxError } from './yaml-body.ts'
+import { parseYaml } from './yaml-body.ts'
+import { YamlSyntaxError } from './yaml-document.ts'
 
 describe('a YAML body', () => {
   const cases: { name: string; given: string; want: unknown }[] = [

@@ -1,16 +1,9 @@
 /**
  * YAML bodies to JSON values, read as upstream reads them: YAML 1.1 booleans and octal numbers, but dates, clock times
  * and binaries stay texts. Only the first document counts.
- *
- * Bounds. The YAML library costs some 2 µs a token on the event loop, most of which can be spent in slices, and a third
- * of which, where it makes a document of the tokens, can't: so a body may have 160,000 (a manifest of 20,000 lines).
- * JSON, which is what client libraries send under this media type, takes the JSON parser and has no such bound. The
- * library also recurses, with some five frames a level, so a body may nest half as deep as JSON; its parser keeps a
- * stack of its own, which tells the depth before anything recurses. An alias is a copy of what it stands for; what they
- * expand to is counted as if it were written out, so that a few hundred bytes can't become gigabytes.
  * @see sigs.k8s.io/yaml
  */
-import type { Document, LineCounter, Scalar, ScalarTag, Tags } from 'yaml'
+import type { LineCounter, Scalar } from 'yaml'
 import { loadLater } from '../base/load-later.ts'
 import type { Slice } from '../base/turns.ts'
 import { cloneJson } from './clone-json.ts'
@@ -28,105 +21,19 @@ import {
 } from './strict-json.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { TooManyValuesError } from './value-count.ts'
+import { type Composed, composing, excessiveAliasing, maxYamlDepth, tooDeep, YamlSyntaxError } from './yaml-document.ts'
+import type { QuotedTexts } from './yaml-quoted.ts'
 
 const yaml = loadLater<typeof import('yaml')>('yaml')
 
-const maxTokens = 160_000
-/** Each copies what it stands for; a manifest written by hand has a few. */
-const maxAliases = 1000
-/** Of an integer, in any base and with what stands between them. JSON numbers end at 309. */
-const maxDigits = 1100
-/** Tokens that are read between two looks at the time. */
-const tokensAtOnce = 200
-/** Containers within containers. The library runs out of stack at some 900. */
-export const maxYamlDepth = 500
 /** After aliases are expanded: as many as a body may have bytes. */
 const maxCharacters = 3 * 1024 * 1024
 /** Where the caller names no other bound. */
 const defaultMaxValues = 1_000_000
 const maxDuplicates = 100
 
-export class YamlSyntaxError extends Error {
-  override readonly name = 'YamlSyntaxError'
-}
-
-const unwanted = new Set(['timestamp', 'binary', 'omap', 'pairs', 'set'])
-
-/** Without the YAML 1.1 types that JSON does not have. */
-function jsonTags(tags: Tags): Tags {
-  return tags
-    .filter(
-      (tag) => typeof tag === 'string' || !(unwanted.has(tag.tag.split(':').at(-1) ?? '') || tag.format === 'TIME'),
-    )
-    .map((tag) =>
-      typeof tag !== 'string' && tag.tag === 'tag:yaml.org,2002:int' ? withinDigits(tag as ScalarTag) : tag,
-    )
-}
-
-/** Reading the digits of an integer takes more time than they grow. */
-const withinDigits = (tag: ScalarTag): ScalarTag => ({
-  ...tag,
-  resolve(text, onError, options) {
-    if (text.length <= maxDigits) return tag.resolve(text, onError, options)
-    onError(`an integer has more than ${maxDigits} digits`)
-    return null
-  },
-})
-
-interface Composed {
-  readonly document: Document.Parsed | undefined
-  readonly lines: LineCounter
-}
-
-/** Yields where a pause may be made. */
-function* composing(text: string): Generator<void, Composed> {
-  const { Composer, Lexer, LineCounter, Parser } = yaml()
-  const lines = new LineCounter()
-  lines.addNewLine(0)
-  const parser = new Parser(lines.addNewLine)
-  const composer = new Composer({
-    version: '1.1',
-    schema: 'yaml-1.1',
-    customTags: jsonTags,
-    intAsBigInt: true,
-    // The library compares each key with all before it; duplicates are found below.
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: 'silent',
-  })
-  let tokens = 0
-  let aliases = 0
-  for (const lexeme of new Lexer().lex(text)) {
-    if (++tokens > maxTokens) throw new YamlSyntaxError(`yaml: more than ${maxTokens} tokens; send JSON instead`)
-    if (lexeme.startsWith('*') && ++aliases > maxAliases) throw new YamlSyntaxError(excessiveAliasing)
-    if (tokens % tokensAtOnce === 0) yield
-    // The document itself is on the stack, and a scalar may be.
-    if (parser.stack.length > maxYamlDepth + 2) throw tooDeep(lines.linePos(parser.offset).line, maxYamlDepth)
-    for (const token of parser.next(lexeme)) {
-      checkLines(lines)
-      yield
-      for (const document of composer.next(token)) return { document, lines }
-    }
-  }
-  for (const token of parser.end()) {
-    checkLines(lines)
-    yield
-    for (const document of composer.next(token)) return { document, lines }
-  }
-  for (const document of composer.end()) return { document, lines }
-  return { document: undefined, lines }
-}
-
-/** One token may have many lines, which are joined in one piece. @throws YamlSyntaxError */
-function checkLines({ lineStarts }: LineCounter): void {
-  if (lineStarts.length > maxTokens) throw new YamlSyntaxError(`yaml: more than ${maxTokens} lines; send JSON instead`)
-}
-
-const excessiveAliasing = 'yaml: document contains excessive aliasing'
-
-/** As upstream's library says it, which does not name the first line. */
-const tooDeep = (line: number, max: number, cause?: unknown): YamlSyntaxError =>
-  new YamlSyntaxError(`yaml: ${line > 1 ? `line ${line}: ` : ''}exceeded max depth of ${max}`, { cause })
+/** Makes something else of a quoted text. */
+const otherTag = /^tag:yaml\.org,2002:(int|float|bool|null)$/
 
 /** A value that an alias may stand for, and what it adds where it does. */
 interface Anchored {
@@ -137,6 +44,7 @@ interface Anchored {
 
 class Converter {
   readonly #lines: LineCounter
+  readonly #quoted: QuotedTexts
   readonly #path: (string | number)[] = []
   readonly #anchors = new Map<string, Anchored>()
   readonly duplicates = new Set<string>()
@@ -145,8 +53,9 @@ class Converter {
   #values = 0
   #characters = 0
 
-  constructor(lines: LineCounter, maxValues: number) {
+  constructor({ lines, quoted }: Composed, maxValues: number) {
     this.#lines = lines
+    this.#quoted = quoted
     this.#maxValues = maxValues
   }
 
@@ -191,7 +100,7 @@ class Converter {
   }
 
   #scalar(node: Scalar): JsonValue {
-    const value = valueOf(node)
+    const value = this.#valueOf(node)
     if (typeof value === 'bigint') return this.#count(numberOf(String(value)), 1, 0)
     if (typeof value === 'number') {
       if (!Number.isFinite(value)) throw new YamlSyntaxError(`yaml: ${node.source} is no JSON number`)
@@ -251,20 +160,24 @@ class Converter {
 
   #key(node: unknown): string {
     const { isAlias, isScalar } = yaml()
-    const value = isAlias(node) ? this.#alias(node.source) : isScalar(node) ? valueOf(node) : undefined
+    const value = isAlias(node) ? this.#alias(node.source) : isScalar(node) ? this.#valueOf(node) : undefined
     if (typeof value === 'string') return this.#count(value, 0, value.length)
     if (value === null) return 'null'
     if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
     throw new YamlSyntaxError('yaml: invalid map key')
   }
-}
 
-/**
- * The library takes `e1`, an exponent without a number before it, for a number, which is none: upstream reads a text.
- * Other numbers that are none end in a letter: `.nan`.
- */
-function valueOf({ value, source = '' }: Scalar): unknown {
-  return Number.isNaN(value) && /[0-9]$/.test(source) ? source : value
+  /**
+   * The library takes `e1`, an exponent without a number before it, for a number, which is none: upstream reads a text.
+   * Other numbers that are none end in a letter: `.nan`.
+   */
+  #valueOf({ value, source = '', srcToken, tag }: Scalar): unknown {
+    const text = this.#quoted.of(srcToken)
+    if (text === undefined) return Number.isNaN(value) && /[0-9]$/.test(source) ? source : value
+    if (typeof text !== 'string') throw faultAt(this.#lines, text.offset, text.message)
+    if (tag === undefined || !otherTag.test(tag)) return text
+    throw faultAt(this.#lines, srcToken?.offset ?? 0, 'a long quoted text has a tag that makes something else of it')
+  }
 }
 
 /**
@@ -285,14 +198,25 @@ export async function parseYamlInSlices(text: string, slice: Slice, options: Yam
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
+    if (step.value > 0) options.charge?.(step.value * tokenBytes)
     const pause = slice.pause()
     if (pause) await pause
   }
 }
 
-type YamlOptions = Pick<JsonOptions, 'maxValues'>
+/** What the library makes of a token: itself, a node, and what is garbage between two collections. */
+const tokenBytes = 512
 
-function* parsing(text: string, options: YamlOptions): Generator<void, ParsedJson> {
+interface YamlOptions extends Pick<JsonOptions, 'maxValues'> {
+  /** Told of memory before it is taken; may throw. */
+  readonly charge?: (bytes: number) => void
+}
+
+const faultAt = (lines: LineCounter, offset: number, message: string, cause?: unknown): YamlSyntaxError =>
+  new YamlSyntaxError(`yaml: line ${lines.linePos(offset).line}: ${message}`, { cause })
+
+/** Yields the tokens that it read since it last did, where a pause may be made. */
+function* parsing(text: string, options: YamlOptions): Generator<number, ParsedJson> {
   if (/^\s*[{[]/.test(text)) {
     try {
       return parseJson(text, { ...options, duplicates: true })
@@ -302,13 +226,13 @@ function* parsing(text: string, options: YamlOptions): Generator<void, ParsedJso
       if (e instanceof JsonDepthError) throw tooDeep(1, maxDepth, e)
     }
   }
-  const { document, lines } = yield* composing(text)
+  const composed = yield* composing(text)
+  const { document, lines } = composed
   if (!document) return { value: null, duplicates: [], repeats: [] }
   const fault = document.errors[0]
-  if (fault)
-    throw new YamlSyntaxError(`yaml: line ${lines.linePos(fault.pos[0]).line}: ${fault.message}`, { cause: fault })
-  yield
-  const converter = new Converter(lines, options.maxValues ?? defaultMaxValues)
+  if (fault) throw faultAt(lines, fault.pos[0], fault.message, fault)
+  yield 0
+  const converter = new Converter(composed, options.maxValues ?? defaultMaxValues)
   try {
     const value = converter.value(document.contents)
     return { value, duplicates: [...converter.duplicates], repeats: converter.repeats }

@@ -331,6 +331,24 @@ describe('attack: a body of many values holds nobody up', () => {
   })
 })
 
+test('attack: a YAML body of 20 KiB and as many tokens is read in several turns', async () => {
+  let turns = 0
+  let done = false
+  const turn = (): void => {
+    turns++
+    if (!done) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const body = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: short}\nx: [${'a,'.repeat(10_000)}]\n`
+  const headers = { 'content-type': 'application/yaml' }
+  const url = '/api/v1/namespaces/short/configmaps?dryRun=All'
+  const response = await plane.fetch(url, { method: 'POST', body, headers })
+  done = true
+  expect(response.status).toBe(201)
+  // Every other look at the time ends a slice, and each 200 tokens are a look.
+  expect(turns).toBeGreaterThanOrEqual(50)
+})
+
 test('what holds the loop is told to Prometheus', async () => {
   const text = await (await plane.fetch('/metrics')).text()
   expect(text).toContain('# TYPE borough_loop_block_seconds histogram')

@@ -39,7 +39,7 @@ export const advisoryPlants: readonly Plant[] = [
     'CVE-2019-11254',
     'the depth of a YAML body has no bound',
     ['src/kube', 'test/contract/hostile-input.test.ts'],
-    'src/kube/yaml-body.ts',
+    'src/kube/yaml-document.ts',
     'if (parser.stack.length > maxYamlDepth + 2)',
     'if (parser.stack.length > 1e6 * maxYamlDepth)',
   ),

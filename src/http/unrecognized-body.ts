@@ -1,0 +1,20 @@
+/** The refusal of a body that is no object at all, in upstream's words. */
+import type { ResourceType } from '../kube/resource-type.ts'
+import { badRequest, type StatusError } from '../kube/status-error.ts'
+
+const snippetBytes = 30
+
+export function unrecognized(type: Pick<ResourceType, 'kind'>, problem: string, bytes: Uint8Array): StatusError {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${type.kind}): couldn't get version/kind; ` +
+      `${problem} (${snippet(bytes)})`,
+  )
+}
+
+/** The beginning of the body: as text if it looks like JSON, else as hex. */
+function snippet(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>'
+  const head = Buffer.from(bytes.subarray(0, snippetBytes))
+  const text = head[0] === 0x7b ? head.toString('utf8') : head.toString('hex')
+  return bytes.length > snippetBytes ? `${text} ...` : text
+}
