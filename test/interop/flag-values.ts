@@ -92,7 +92,14 @@ const asked = ['--oidc-issuer-url', 'https://issuer.example', '--oidc-client-id'
 
 /** Without a value: anything that is given is wrong. */
 export const switches: ReadonlySet<string> = new Set([
-  ...['accept-loss', 'all-namespaces', 'dry-run', 'each', 'encryption-provider-config-automatic-reload', 'etcd-checksums'],
+  ...[
+    'accept-loss',
+    'all-namespaces',
+    'dry-run',
+    'each',
+    'encryption-provider-config-automatic-reload',
+    'etcd-checksums',
+  ],
   ...['fail-open', 'force', 'incremental', 'index', 'list-own-namespaces', 'no-anonymous-auth', 'no-open'],
   ...['no-population', 'print-manifests', 'quiet', 'uninstall', 'version', 'wait', 'yes'],
 ])
