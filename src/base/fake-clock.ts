@@ -44,6 +44,18 @@ export class FakeClock implements Clock {
     this.#now = end
     await settled()
   }
+
+  /** As when the loop stood still for `ms`: what fell due meanwhile runs in one turn, before anything is read. */
+  holdUp(ms: number): void {
+    this.#now += ms
+    const due = this.#timers.filter((t) => t.due <= this.#now).sort((a, b) => a.due - b.due || a.seq - b.seq)
+    for (const timer of due) {
+      // One that ran before it may have cancelled it.
+      if (!this.#timers.includes(timer)) continue
+      this.#timers = this.#timers.filter((t) => t !== timer)
+      timer.run()
+    }
+  }
 }
 
 /** Every promise that can go on without waiting for the outside has gone on. */

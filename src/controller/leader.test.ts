@@ -60,6 +60,8 @@ class Line implements Reader, Writer, Watcher {
   readonly #server: LeaseServer
   readonly #watchers = new Set<Channel<WatchEvent>>()
   #fault: 'none' | 'refused' | 'silent' | 'answers lost' = 'none'
+  /** Answers are there, and wait until the process reads. */
+  unread: Promise<void> | undefined
 
   constructor(server: LeaseServer) {
     this.#server = server
@@ -78,6 +80,8 @@ class Line implements Reader, Writer, Watcher {
       throw new Error('aborted')
     }
     const answer = act()
+    if (this.unread !== undefined) await Promise.race([this.unread, aborted(signal ?? new AbortController().signal)])
+    signal?.throwIfAborted()
     if (this.#fault === 'answers lost') throw new Error('socket hang up')
     return answer
   }
@@ -277,6 +281,27 @@ describe('leader election', () => {
     a.stop()
     b.stop()
     await Promise.all([a.ended, b.ended])
+  })
+
+  test.each([
+    { does: 'goes on leading if an answer was there when it went on', isThere: true, terms: 1 },
+    { does: 'loses the lease if none was', isThere: false, terms: 2 },
+  ])('a process that stood still beyond its deadline $does', async ({ isThere, terms }) => {
+    const clock = new FakeClock()
+    const server = new LeaseServer()
+    const a = start(server, clock, 'a')
+    await clock.advance(1000)
+    const read = Promise.withResolvers<void>()
+    a.line.unread = read.promise
+    await clock.advance(1000)
+    clock.holdUp(6500)
+    expect(clock.monotonic()).toBe(8500)
+    if (isThere) read.resolve()
+    a.line.unread = undefined
+    await clock.advance(400)
+    expect([a.leading(), a.terms()]).toEqual([true, terms])
+    a.stop()
+    await a.ended
   })
 
   test('a lease left behind by a process long gone is waited out once, whatever its times say', async () => {

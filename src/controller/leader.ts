@@ -77,6 +77,17 @@ export async function leadWhileElected(
   }
 }
 
+/**
+ * A process that is starved, or busy, runs timers that are long due before it reads what came meanwhile: an answer that
+ * is there already counts. Of a server that has seen to the precondition, it proves that no other process leads.
+ */
+function afterReading(clock: Clock, ms: number, run: () => void): Timer {
+  let timer = clock.after(ms, () => {
+    timer = clock.after(0, run)
+  })
+  return { cancel: () => timer.cancel() }
+}
+
 /** `raced`: another candidate wrote at the same time; look again. */
 type Claim = 'held' | 'other' | 'raced'
 
@@ -173,7 +184,7 @@ class Candidate {
     const renewedAt = (began: number): void => {
       deadline?.cancel()
       const leftMs = Math.max(0, began + this.#timing.renewDeadlineMs - clock.monotonic())
-      deadline = clock.after(leftMs, () => lose('the lease could not be renewed in time'))
+      deadline = afterReading(clock, leftMs, () => lose('the lease could not be renewed in time'))
     }
     renewedAt(wonAt)
     const over = AbortSignal.any([ended, lost.signal])
@@ -288,7 +299,7 @@ class Candidate {
   /** A request that hangs must leave time for another one before the deadline. */
   async #bounded<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const late = new AbortController()
-    const timer = this.#options.clock.after(this.#timing.renewDeadlineMs / 2, () =>
+    const timer = afterReading(this.#options.clock, this.#timing.renewDeadlineMs / 2, () =>
       late.abort(new Error('the server did not answer in time')),
     )
     try {

@@ -16,6 +16,8 @@ const initial = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lea
 const mark = 'borough-tests'
 const definitionName = 'namespacetemplates.policy.borough.dev'
 const patienceMs = 90_000
+/** In every namespace, by the root CA publisher of Kubernetes and that of OpenShift. */
+const publishedAuthorities = new Set(['kube-root-ca.crt', 'openshift-service-ca.crt'])
 
 export interface Emptying {
   /** The kind of templates stays: a server takes a while to forget and learn one. */
@@ -61,7 +63,7 @@ function isKept(resource: GroupVersionResource, object: KubeObject): boolean {
     case 'namespaces':
       return initial.has(name)
     case 'configmaps':
-      return name === 'kube-root-ca.crt'
+      return publishedAuthorities.has(name)
     case 'secrets':
       return object['type'] === 'kubernetes.io/service-account-token'
     case 'customresourcedefinitions':
