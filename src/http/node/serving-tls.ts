@@ -3,8 +3,8 @@
  * runs, and the server's own certificate is made anew before it ends.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
+import { readBoundedFile } from '../../base/bounded-file.ts'
 import { type Clock, sleep } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { readSecretFile } from '../../base/secret-file.ts'
@@ -67,7 +67,7 @@ export async function followServingTls(
 }
 
 async function readCredential({ certFile, keyFile }: TlsFiles): Promise<Credential> {
-  const cert = await named('--tls-cert-file', certFile, () => readFile(certFile, 'utf8'))
+  const cert = await named('--tls-cert-file', certFile, async () => (await readBoundedFile(certFile)).toString())
   const key = await named('--tls-private-key-file', keyFile, async () => (await readSecretFile(keyFile)).toString())
   const certificate = await named('--tls-cert-file', certFile, () => new X509Certificate(cert))
   const privateKey = await named('--tls-private-key-file', keyFile, () => createPrivateKey(key))
