@@ -39,7 +39,7 @@ test.each([readBoundedFile, readBoundedFileSync])('what has no end is refused', 
   await expect(async () => read('/dev/zero')).rejects.toThrow('it has more than 1 MiB')
 })
 
-test('a secret that is open to every user is named with the command that closes it, as one word to a shell', async () => {
+test('a secret that is open is named with the command that closes it, its path as one word to a shell', async () => {
   await writeFile(path, 'a')
   await chmod(path, 0o644)
   await expect(readSecretFile(path)).rejects.toThrow(`(mode 644): run: chmod o= '${path}'`)

@@ -8,7 +8,7 @@ export const mostSettingsBytes: number = mebibyte
 /** Of what programs write, such as many objects or users. */
 export const mostListBytes: number = 16 * mebibyte
 
-/** Like an error of the operating system: those who show the code of such show this one too. */
+/** Like an error of the operating system: where the code of one is shown, this one is too. */
 export class OversizedFileError extends Error {
   override readonly name = 'OversizedFileError'
   readonly code: string
