@@ -5,8 +5,9 @@
  * Stricter than upstream: an entry that would have no effect is refused.
  * @see k8s.io/apiserver/pkg/admission/config.go v0.36
  */
-import { readFileSync } from 'node:fs'
+
 import { dirname, resolve } from 'node:path'
+import { readBoundedFileSync } from '../base/bounded-file.ts'
 import { parseConfiguration } from '../kube/configuration-text.ts'
 import { isJsonObject } from '../kube/json-value.ts'
 import { ObjectReader } from '../kube/object-reader.ts'
@@ -123,7 +124,7 @@ function readEntry(
 function readValue(path: string, source: string): JsonValue {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readBoundedFileSync(path)
   } catch (cause) {
     const { code = String(cause) } = cause as NodeJS.ErrnoException
     throw new UnusableConfigurationError(`can't read ${source} (${code})`, { cause })

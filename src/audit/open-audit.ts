@@ -1,5 +1,6 @@
 /** The audit log of a configuration, on real files. */
-import { readFile, rename } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
+import { readBoundedFile } from '../base/bounded-file.ts'
 import type { Log } from '../base/log.ts'
 import { openPrivateForAppend } from '../base/private-files.ts'
 import type { RelayPort } from '../base/relay-port.ts'
@@ -55,7 +56,7 @@ export async function openAuditLog({ path, maxBytes, keep }: AuditConfig, log: L
 async function readPolicy(path: string): Promise<AuditPolicy> {
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = (await readBoundedFile(path)).toString()
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error)
     throw new AuditPolicyError(`can't read the audit policy ${path} (${code})`, { cause: error })

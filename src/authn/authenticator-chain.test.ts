@@ -178,7 +178,7 @@ describe('the token file', () => {
 
   test('that every user can read is refused; a group may read it', async () => {
     const file = await open('secret1,alice,1\n')
-    const refused = `${path} holds a secret and is open to every user (mode 644): run 'chmod o= ${path}'`
+    const refused = `${path} holds a secret and is open to every user (mode 644): run: chmod o= ${path}`
     for (const mode of [0o644, 0o602, 0o601]) {
       await chmod(path, mode)
       await expect(TokenFileAuthenticator.open(path, { clock, onReloadError: () => {} })).rejects.toThrow(/chmod o=/)

@@ -3,7 +3,7 @@
  * be replaced while the server runs.
  */
 import type { X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readBoundedFile } from '../base/bounded-file.ts'
 import { authoritiesIn } from './certificates.ts'
 
 export class ClientAuthorities {
@@ -41,7 +41,7 @@ export class ClientAuthorities {
     let pem: string
     let certificates: readonly X509Certificate[]
     try {
-      pem = `${this.#own}\n${(await readFile(this.#path, 'utf8')).trim()}\n`
+      pem = `${this.#own}\n${(await readBoundedFile(this.#path)).toString().trim()}\n`
       certificates = [...authoritiesIn(this.#own), ...authoritiesIn(pem.slice(this.#own.length))]
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)

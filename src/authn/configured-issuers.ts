@@ -3,7 +3,7 @@
  * of one concerns no token of another. The file is read again when it has changed; a file that can't be read or used
  * changes nothing, and is told once.
  */
-import { readFile } from 'node:fs/promises'
+import { readBoundedFile } from '../base/bounded-file.ts'
 import { ChangingFile, UnreadableFileError } from '../base/changing-file.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
@@ -43,7 +43,7 @@ export class ConfiguredIssuers implements Authenticator {
 
   private constructor(options: ConfiguredIssuersOptions) {
     this.#options = options
-    this.#file = new ChangingFile(options.path, (path) => readFile(path, 'utf8'))
+    this.#file = new ChangingFile(options.path, async (path) => (await readBoundedFile(path)).toString())
   }
 
   /** @throws AuthenticationConfigurationError for a file that can't be read or used */

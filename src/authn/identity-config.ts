@@ -1,5 +1,5 @@
 /** What can be said about who asks, for the command line, which knows nothing of authentication itself. */
-import { readFileSync } from 'node:fs'
+import { readBoundedFileSync } from '../base/bounded-file.ts'
 import { authoritiesIn } from './certificates.ts'
 import type { FrontProxy } from './front-proxy.ts'
 import { type OidcAlgorithm, oidcAlgorithms } from './oidc.ts'
@@ -23,7 +23,7 @@ export const proxyHeaders: Omit<FrontProxy, 'ca' | 'allowedNames'> = {
 
 /** PEM of one authority or more. @throws Error for a file that can't be read or holds none */
 export function readAuthorities(path: string): string {
-  const text = readFileSync(path, 'utf8')
+  const text = readBoundedFileSync(path)
   authoritiesIn(text)
   return text
 }

@@ -54,6 +54,12 @@ const leewaySeconds = 300
 /** Of all tokens that are remembered. */
 const rememberedLength = 16 * 1024 * 1024
 
+/** Of what a key holds each is judged by itself. */
+function isKeySet(document: unknown): document is JSONWebKeySet {
+  const keys: unknown = (document as { readonly keys?: unknown } | null | undefined)?.keys
+  return Array.isArray(keys) && keys.every((key) => typeof key === 'object' && key !== null && !Array.isArray(key))
+}
+
 export class OidcAuthenticator implements Authenticator {
   readonly name = 'oidc'
   readonly #issuer: JwtIssuer
@@ -171,8 +177,8 @@ export class OidcAuthenticator implements Authenticator {
       throw new Error(`${url} does not say where its keys are`)
     }
     const keys = await this.#deps.getJson(keysUrl)
-    if (!Array.isArray((keys as { keys?: unknown } | undefined)?.keys)) throw new Error(`${keysUrl} is no set of keys`)
-    return keys as JSONWebKeySet
+    if (!isKeySet(keys)) throw new Error(`${keysUrl} is no set of keys`)
+    return keys
   }
 
   #userOf(payload: JWTPayload): UserInfo | undefined {

@@ -1,5 +1,5 @@
 /** Who recognises which credentials, in the order in which they are asked. */
-import { readFile } from 'node:fs/promises'
+import { readBoundedFile } from '../base/bounded-file.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Authenticator, Credentials } from './authn.ts'
@@ -55,7 +55,7 @@ export async function openAuthenticators(
   }
   authenticators.push(tokens)
   if (oidc !== undefined) {
-    const ca = oidc.caFile === undefined ? undefined : await readFile(oidc.caFile, 'utf8')
+    const ca = oidc.caFile === undefined ? undefined : (await readBoundedFile(oidc.caFile)).toString()
     authenticators.push(new OidcAuthenticator(issuerOfFlags(oidc), depsOf(options, oidc.issuerUrl, ca)))
   }
   if (path === undefined) return { members: authenticators, allowsAnonymous: () => anonymous }

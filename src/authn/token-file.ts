@@ -9,6 +9,7 @@
  * @see k8s.io/apiserver/pkg/authentication/token/tokenfile/tokenfile.go v0.36 (which reads it at start only)
  */
 import { createHmac, randomBytes } from 'node:crypto'
+import { mostListBytes } from '../base/bounded-file.ts'
 import { ChangingFile, UnreadableFileError } from '../base/changing-file.ts'
 import type { Clock } from '../base/clock.ts'
 import { textOfBytes } from '../base/header-bytes.ts'
@@ -42,7 +43,7 @@ export class TokenFileAuthenticator implements Authenticator {
 
   private constructor(path: string, options: TokenFileOptions) {
     this.#path = path
-    this.#file = new ChangingFile(path, readSecretFile)
+    this.#file = new ChangingFile(path, (file) => readSecretFile(file, mostListBytes))
     this.#options = options
   }
 

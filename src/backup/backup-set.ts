@@ -147,7 +147,7 @@ export function setSource(folder: string, point: RestorePoint, options: PlaceOpt
 async function readSet(folder: string, point: RestorePoint, options: PlaceOptions): Promise<Contents> {
   const files = await filesOf(folder)
   const base = await baseOf(files, point)
-  if (base === undefined) throw new CopyError(`${folder} has no full backup of then or before`)
+  if (base === undefined) throw await noneBefore(folder, files)
   const contents = await backupSource(base.path, options.report).read()
   const { changed, revision, timeMs = contents.timeMs } = await changesUpTo(files, base, point)
   return {
@@ -157,6 +157,15 @@ async function readSet(folder: string, point: RestorePoint, options: PlaceOption
     pairs: () => merged(contents.pairs(), changed),
     [Symbol.asyncDispose]: () => Promise.resolve(contents[Symbol.asyncDispose]()),
   }
+}
+
+async function noneBefore(folder: string, files: readonly SetFile[]): Promise<CopyError> {
+  const oldest = files.find(({ after }) => after === undefined)
+  if (oldest === undefined) return new CopyError(`${folder} has no full backup`)
+  await using contents = await backupSource(oldest.path).read()
+  const made = contents.timeMs === undefined ? '' : ` of ${formatTime(contents.timeMs)}`
+  const known = `the oldest is ${oldest.path}, at revision ${oldest.revision}${made}`
+  return new CopyError(`${folder} has no full backup of then or before: ${known}`)
 }
 
 /** The newest full backup that is not beyond the point. */

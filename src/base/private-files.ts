@@ -5,6 +5,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { shellWord } from './shell-text.ts'
 
 /** A file that is missing rights, too open, or damaged. The message is one line for the operator. */
 export class PrivateFileError extends Error {
@@ -180,7 +181,7 @@ async function openChecked(path: string, flags: number, remedy: string): Promise
   await file.close()
   throw new PrivateFileError(
     mine
-      ? `${path} is open to other users (mode ${(mode & 0o777).toString(8)}): run '${remedy} ${path}'`
+      ? `${path} is open to other users (mode ${(mode & 0o777).toString(8)}): run: ${remedy} ${shellWord(path)}`
       : `${path} belongs to another user (uid ${uid})`,
   )
 }

@@ -55,6 +55,9 @@ Examples:
             .join(''),
         names: released.map((from) => (from === 'namespace' ? `namespace/${name}` : from)),
       })
-      if (flags.wait && !flags.dryRun && !(await awaitNamespace(client, name, flags.timeout))) process.exitCode = 2
+      if (!flags.wait || flags.dryRun) return
+      // Beside the answer, which may be JSON.
+      if (await awaitNamespace(client, name, flags.timeout)) process.stderr.write(`namespace ${name} is gone\n`)
+      else process.exitCode = 2
     })
 }

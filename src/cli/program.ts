@@ -93,5 +93,8 @@ function complain(program: Command, text: string): void {
  * restore, or a server, must not stop because its output is no longer read.
  */
 function ignoreDepartedReader(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
+  if (error.code === 'EPIPE') return
+  // Such as a full disk: what was asked for is not there, but the work goes on here too.
+  if (process.exitCode === undefined) process.stderr.write(`borough: the output can't be written: ${error.message}\n`)
+  process.exitCode = 1
 }

@@ -1,7 +1,7 @@
 /** Objects in files, as `kubectl -f` takes them: YAML or JSON, many in one file. */
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { mostListBytes, OversizedFileError, readBounded, readBoundedFile } from '../base/bounded-file.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { unreadable } from './paths.ts'
 
@@ -10,7 +10,7 @@ export async function readDocuments(path: string, place: string): Promise<Partia
   const { parseAllDocuments } = await import('yaml')
   const objects: Partial<KubeObject>[] = []
   for (const file of await filesIn(path, place)) {
-    const body = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')
+    const body = await bodyOf(file)
     for (const document of parseAllDocuments(body)) {
       const [fault] = document.errors
       if (fault !== undefined) throw new Error(`${file}: ${fault.message}`, { cause: fault })
@@ -19,6 +19,16 @@ export async function readDocuments(path: string, place: string): Promise<Partia
     }
   }
   return objects
+}
+
+async function bodyOf(file: string): Promise<string> {
+  try {
+    const read = file === '-' ? readBounded(process.stdin, mostListBytes) : readBoundedFile(file, mostListBytes)
+    return (await read).toString()
+  } catch (cause) {
+    if (!(cause instanceof OversizedFileError)) throw cause
+    throw new Error(`${file === '-' ? 'standard input' : file}: ${cause.message}`, { cause })
+  }
 }
 
 async function filesIn(path: string, place: string): Promise<string[]> {

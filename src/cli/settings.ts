@@ -2,9 +2,8 @@
  * Values of flags from elsewhere than the command line: a file of settings, and the environment. The command line
  * comes first, then the environment, then the file, then defaults.
  */
-import { createReadStream } from 'node:fs'
-import { text } from 'node:stream/consumers'
 import type { Command, Option } from 'commander'
+import { readBoundedFile } from '../base/bounded-file.ts'
 import { unreadable } from './paths.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -17,8 +16,6 @@ const positiveName = (option: Option): string | undefined => (option.negate ? op
 
 const isRepeatable = (option: Option): boolean => option.variadic || option.defaultValue instanceof Map
 const configFlag = 'config'
-/** Also what has no end is read no further, such as a device. */
-const mostCharacters = 1024 * 1024
 
 /** Where the value of a flag comes from: `--listen`, `BOROUGH_LISTEN`, `borough.yaml: listen`. */
 export function placeOf(command: Command, flag: string): string {
@@ -111,9 +108,7 @@ async function readSettings(file: string): Promise<Readonly<Record<string, unkno
   const { parse } = await import('yaml')
   let settings: unknown
   try {
-    const written = await text(createReadStream(file, { end: mostCharacters, encoding: 'utf8' }))
-    if (written.length > mostCharacters) throw new Error('it has more than 1 MiB')
-    settings = parse(written)
+    settings = parse((await readBoundedFile(file)).toString())
   } catch (cause) {
     const [message = ''] = (cause as Error).message.split('\n')
     throw new Error(`can't read ${file}: ${message.replace(/:$/, '')}`, { cause })

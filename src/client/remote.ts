@@ -4,11 +4,12 @@
  * this.
  */
 import { existsSync, readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+
 import { homedir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js'
 import { parse } from 'yaml'
+import { readBoundedFile } from '../base/bounded-file.ts'
 import { systemClock } from '../base/clock.ts'
 import { headerOfText } from '../base/header-bytes.ts'
 import { checkSecretFile } from '../base/secret-file.ts'
@@ -108,7 +109,7 @@ function pemOf(data: string | null | undefined, file: string | undefined): strin
 async function credentialsOf(config: KubeConfig, tokenFile: string | undefined): Promise<RequestCredentials> {
   const options = { headers: {} as Record<string, string> }
   await config.applyToHTTPSOptions(options)
-  const token = tokenFile === undefined ? undefined : (await readFile(tokenFile, 'utf8')).trim()
+  const token = tokenFile === undefined ? undefined : (await readBoundedFile(tokenFile)).toString().trim()
   const headers = { ...options.headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
   // Whom to act as (`as` of a kubeconfig) may have any name.
   const sent = Object.entries(headers).map(([name, value]) => [name, headerOfText(value)])

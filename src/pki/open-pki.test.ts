@@ -254,11 +254,11 @@ describe('on disk', () => {
     await open()
     await chmod(join(directory, 'ca.key'), 0o640)
     await expect(open()).rejects.toThrow(
-      `${directory}/ca.key is open to other users (mode 640): run 'chmod 600 ${directory}/ca.key'`,
+      `${directory}/ca.key is open to other users (mode 640): run: chmod 600 ${directory}/ca.key`,
     )
     await chmod(join(directory, 'ca.key'), 0o600)
     await chmod(directory, 0o755)
-    await expect(open()).rejects.toThrow(`run 'chmod 700 ${directory}'`)
+    await expect(open()).rejects.toThrow(`run: chmod 700 ${directory}`)
   })
 
   test('a first start that was killed half way is completed by the next', async () => {

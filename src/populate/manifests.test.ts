@@ -27,6 +27,10 @@ const pod = (the('Deployment')['spec'] as unknown as { readonly template: PodTem
 const container = pod.spec.containers[0] as Container
 
 describe('the objects of an installation', () => {
+  test('its processes are of no group of root', () => {
+    expect(pod.spec['securityContext']).toMatchObject({ runAsUser: 65532, runAsGroup: 65532 })
+  })
+
   test('all that lives in a namespace lives in the one that was asked for, but its rights in kube-system', () => {
     const elsewhere = all.filter((o) => o.metadata.namespace !== undefined && o.metadata.namespace !== namespace)
     expect(elsewhere.map((o) => `${o.kind} ${o.metadata.namespace}`)).toEqual([

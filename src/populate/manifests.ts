@@ -79,7 +79,13 @@ export function deploymentManifests(namespace: string, image: string): KubeObjec
             priorityClassName: 'system-cluster-critical',
             // Longer than requests under way may take.
             terminationGracePeriodSeconds: 30,
-            securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
+            securityContext: {
+              runAsNonRoot: true,
+              runAsUser: 65532,
+              // Else it is root's, whatever the user.
+              runAsGroup: 65532,
+              seccompProfile: { type: 'RuntimeDefault' },
+            },
             topologySpreadConstraints: [
               {
                 maxSkew: 1,

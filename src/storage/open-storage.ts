@@ -1,6 +1,7 @@
 /** Opens the engine that was chosen. Engines are loaded when chosen: a server without etcd does not pay for gRPC. */
-import { readFile } from 'node:fs/promises'
+
 import { join } from 'node:path'
+import { readBoundedFile } from '../base/bounded-file.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { ReportProgress } from '../base/progress.ts'
@@ -123,7 +124,7 @@ async function readTls({ caFile, certFile, keyFile }: EtcdTlsFiles): Promise<Rec
 
 async function readPem(path: string, isSecret: boolean): Promise<Uint8Array> {
   try {
-    return await (isSecret ? readSecretFile(path) : readFile(path))
+    return await (isSecret ? readSecretFile(path) : readBoundedFile(path))
   } catch (cause) {
     if (cause instanceof OpenSecretError) throw cause
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)

@@ -1,5 +1,5 @@
 /** Certificates that change while a server runs, over sockets. */
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -189,6 +189,18 @@ describe('--tls-cert-file and --tls-private-key-file', () => {
     expect((await shown(running)).subject.CN).toBe('first')
   })
 
+  test.each([
+    ['PKCS #8', { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' }],
+    ['SEC1', { type: 'sec1', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' }],
+  ] as const)('refuse a key with a passphrase, of %s', async (_, encoding) => {
+    const good = issued(authority('operators'), 'first', 'server')
+    await write('tls.crt', good.cert)
+    await write('tls.key', createPrivateKey(good.key).export(encoding))
+    await expect(start({ tlsFiles: tlsFiles() })).rejects.toThrow(
+      `--tls-private-key-file ${path('tls.key')}: a key with a passphrase can't be used`,
+    )
+  })
+
   test('refuse a key that every user may read', async () => {
     const good = issued(authority('operators'), 'first', 'server')
     await write('tls.crt', good.cert)
@@ -250,6 +262,27 @@ describe('--client-ca-file', () => {
         { namespace: 'kube-system', name: 'extension-apiserver-authentication' },
       )
     expect(trust['data']).toEqual({ 'client-ca-file': `${running.plane.pki.caCert}\n${young.cert.trim()}\n` })
+  })
+
+  test('is followed while the certificate that is shown is broken', async () => {
+    const [old, young] = [authority('old'), authority('young')]
+    const shownFirst = issued(authority('operators'), 'first', 'server')
+    await write('tls.crt', shownFirst.cert)
+    await write('tls.key', shownFirst.key)
+    await write('clients.crt', old.cert)
+    const running = await start({ clientCaFile: path('clients.crt'), tlsFiles: tlsFiles() })
+    const [ofOld, ofYoung] = [issued(old, 'b', 'client'), issued(young, 'c', 'client')]
+    expect(await statusFor(running, ofOld)).toBe(200)
+    await write('tls.crt', 'broken')
+    await write('clients.crt', young.cert)
+    await passes(async () => (await statusFor(running, ofYoung)) === 200)
+    expect(await statusFor(running, ofOld)).toBe(401)
+    expect((await shown(running)).subject.CN).toBe('first')
+    expect(logged).toHaveLength(1)
+    await write('tls.crt', shownFirst.cert)
+    await write('clients.crt', 'broken')
+    await passes(async () => logged.length === 2)
+    expect(await statusFor(running, ofYoung)).toBe(200)
   })
 
   test.each([

@@ -132,7 +132,9 @@ describe('a set of backups', () => {
     expect(Object.keys(await restoredState(at(2)))).toEqual(['/a', '/b'])
     expect(Object.keys(await restoredState(at(2.5)))).toEqual(['/a', '/b'])
     expect(Object.keys(await restoredState(at(60)))).toEqual(['/a', '/b', '/c'])
-    await expect(restore(at(-1))).rejects.toThrow(`${set} has no full backup of then or before`)
+    await expect(restore(at(-1))).rejects.toThrow(
+      `${set} has no full backup of then or before: the oldest is ${set}/full-`,
+    )
   })
 
   it('the command writes all of it before its process ends', async () => {

@@ -137,7 +137,7 @@ describe('encryption at rest', () => {
       {
         name: 'that every user may read',
         prepare: (path) => chmod(path, 0o644),
-        says: /^\S+ holds a secret and is open to every user \(mode 644\): run 'chmod o= /,
+        says: /^\S+ holds a secret and is open to every user \(mode 644\): run: chmod o= /,
       },
       {
         name: 'that is cut off',

@@ -77,8 +77,7 @@ async function damage(path: string): Promise<void> {
   await file.close()
 }
 
-const openSecret =
-  /^borough: (?:\S+ )?\S+ holds a secret and is open to every user \(mode 644\): run 'chmod o= \/.*'\n$/
+const openSecret = /^borough: (?:\S+ )?\S+ holds a secret and is open to every user \(mode 644\): run: chmod o= \/.*\n$/
 
 async function openToAll(name: string, text: string): Promise<string> {
   const path = join(folder, name)
@@ -191,7 +190,7 @@ const rows: readonly Row[] = [
       await chmod(dir, 0o755)
       return up(dir)
     },
-    want: /is open to other users \(mode 755\): run 'chmod 700 /,
+    want: /is open to other users \(mode 755\): run: chmod 700 /,
   },
   {
     name: 'a damaged store',

@@ -95,7 +95,11 @@ test('--wait waits for the end of a namespace, and says when the time was up', a
   expect({ code: late.code, stderr: late.stderr }).toEqual({ code: 2, stderr: 'namespace parting: the time is up\n' })
   const other = run('why', name, '--wait')
   const done = await run('finalize', name, '--remove', 'ex.io/wait', '--wait', '--timeout', '1m')
-  expect(done).toEqual({ code: 0, stderr: '', stdout: 'ex.io/wait removed from configmaps/held\n' })
+  expect(done).toEqual({
+    code: 0,
+    stderr: 'namespace parting is gone\n',
+    stdout: 'ex.io/wait removed from configmaps/held\n',
+  })
   await expect(plane.client.get(namespaces, { name })).rejects.toMatchObject({ reason: 'NotFound' })
   expect(await other).toEqual({ code: 3, stderr: '', stdout: 'There is no namespace parting.\n' })
   expect((await run('why', 'default', '--wait')).code).toBe(0)

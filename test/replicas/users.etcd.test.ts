@@ -108,8 +108,8 @@ describe.skipIf(etcdVersion === undefined)(
       const open = await borough([...again, storage, `--etcd-password-file=${passwordFile}`])
       expect([open.code, open.stderr]).toEqual([
         1,
-        `borough: ${passwordFile} holds a secret and is open to every user (mode 644): run 'chmod o= ` +
-          `${passwordFile}'\n`,
+        `borough: ${passwordFile} holds a secret and is open to every user (mode 644): run: chmod o= ` +
+          `${passwordFile}\n`,
       ])
       const shown = await borough([...again, storage.replace('borough@', `borough:${password}@`)])
       expect([shown.code, shown.stderr]).toEqual([1, expect.stringContaining('does not belong on the command line')])

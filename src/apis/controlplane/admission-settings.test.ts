@@ -193,7 +193,7 @@ describe('a kubeconfig for webhooks that', () => {
       name: 'holds a secret that every user can read',
       given: users({ token: 'hunter2' }),
       mode: 0o644,
-      want: "hooks.kubeconfig holds a secret and is open to every user (mode 644): run 'chmod o= hooks.kubeconfig'",
+      want: 'hooks.kubeconfig holds a secret and is open to every user (mode 644): run: chmod o= hooks.kubeconfig',
     },
   ]
   it.each(rows)('$name', async ({ given, mode = 0o600, want }) => {

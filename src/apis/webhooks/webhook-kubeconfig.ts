@@ -3,10 +3,11 @@
  * Everything is read once at the start, so that what is wrong is told there; files that a user names are read again at
  * each call, since what keeps a token or a certificate in a file renews it there. No error quotes the file.
  */
-import { readFile } from 'node:fs/promises'
+
 import { dirname, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { AdmissionConfigurationError } from '../../admission/admission-configuration.ts'
+import { readBoundedFile } from '../../base/bounded-file.ts'
 import { headerOfText } from '../../base/header-bytes.ts'
 import { checkSecretFile, OpenSecretError, readSecretFile } from '../../base/secret-file.ts'
 import type { WebhookCredentials } from '../../client/webhook-client.ts'
@@ -50,7 +51,7 @@ export async function readWebhookKubeconfig(path: string): Promise<WebhookKubeco
 }
 
 async function readKubeconfig(path: string): Promise<WebhookKubeconfig> {
-  const reader = new ObjectReader(parse(await readFile(path, 'utf8')), '', KubeconfigError)
+  const reader = new ObjectReader(parse((await readBoundedFile(path)).toString()), '', KubeconfigError)
   const users = new Map<string, KubeconfigUser>()
   for (const entry of reader.objects('users')) {
     const sources = sourcesOf(entry.nested('user'), dirname(path))
@@ -124,7 +125,9 @@ async function load({ token, basic, cert, key }: UserSources): Promise<WebhookCr
       : `Bearer ${(await secret(token)).trim()}`
   return {
     ...(authorization === undefined ? {} : { headers: { authorization: headerOfText(authorization) } }),
-    ...(cert === undefined || key === undefined ? {} : { cert: await textOf(cert, readFile), key: await secret(key) }),
+    ...(cert === undefined || key === undefined
+      ? {}
+      : { cert: await textOf(cert, readBoundedFile), key: await secret(key) }),
   }
 }
 
