@@ -91,7 +91,7 @@ type Listening = Omit<ListenOptions, 'host' | 'port'>
 
 function listening(config: Config, plane: ControlPlane, tls: TlsMaterial): Listening {
   const { maxMemoryBytes, connections, deadlines, http2 } = config.load
-  const limits = { deadlines, http2, connections: { ...connectionsWithin(maxMemoryBytes), ...connections } }
+  const limits = { deadlines, http2, connections: connectionsWithin(maxMemoryBytes, connections) }
   return {
     tls,
     overload: plane.defense.of(limits, budgetWithin(maxMemoryBytes)),

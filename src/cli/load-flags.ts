@@ -4,6 +4,7 @@ import { type Config, defaultConfig, defaultConnections, leastMemoryBytes } from
 import { durationOption } from './duration.ts'
 import { type ListenAddress, parseListenAddress } from './listen-address.ts'
 import { parseCount } from './number.ts'
+import { oneLine } from './one-line.ts'
 
 export interface LoadFlags {
   readonly adminListen?: ListenAddress
@@ -120,6 +121,14 @@ export function loadOf(flags: LoadFlags): Pick<Config, 'load' | 'adminListen'> {
       },
     },
   }
+}
+
+/** The system names an address that it refused, not the flag that asked for it. */
+export function refusedAdminListen(error: unknown, asked: LoadFlags['adminListen']): Error | undefined {
+  if (asked === undefined || !(error instanceof Error)) return undefined
+  const { syscall, port } = error as NodeJS.ErrnoException & { readonly port?: number }
+  if (syscall !== 'listen' || port !== asked.port) return undefined
+  return new Error(oneLine(error).replace('--listen', '--admin-listen'), { cause: error })
 }
 
 /** The part of one of several processes: all together keep what was asked for. */

@@ -24,7 +24,7 @@ import {
 } from './identity-flags.ts'
 import { refuseIdleFlags } from './idle-flags.ts'
 import { parseListenAddress } from './listen-address.ts'
-import { addLoadOptions, type LoadFlags, loadOf } from './load-flags.ts'
+import { addLoadOptions, type LoadFlags, loadOf, refusedAdminListen } from './load-flags.ts'
 import { parseNamespace } from './namespace-name.ts'
 import { parseCount, parseCountUpTo, parsePositive } from './number.ts'
 import { readyLineOption } from './output.ts'
@@ -98,7 +98,11 @@ export function addUpCommand(program: Command, onReady: () => void): Command {
     const config = configOf(flags, command)
     checkFlags(flags, command)
     const { runUp } = await import('./run-up.ts')
-    await runUp(config, flags.workers, flags.logLevel, flags.output === 'json', onReady)
+    try {
+      await runUp(config, flags.workers, flags.logLevel, flags.output === 'json', onReady)
+    } catch (error) {
+      throw refusedAdminListen(error, flags.adminListen) ?? error
+    }
   })
 }
 

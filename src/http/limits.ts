@@ -68,9 +68,11 @@ export const leastMaxMemoryBytes: number = 32 * 1024 * 1024
  * Two fifths of the memory are for connections, two fifths for requests and answers that are counted, a tenth for
  * events that wait for watches. The rest is for small answers, and for garbage that is not collected yet.
  */
-export function connectionsWithin(maxMemoryBytes: number): ConnectionLimits {
-  const all = Math.floor((maxMemoryBytes * 0.4) / connectionBytes)
-  return { all, perAddress: Math.ceil(all / 2), perUser: Math.ceil(all / 2) }
+export function connectionsWithin(maxMemoryBytes: number, asked: Partial<ConnectionLimits> = {}): ConnectionLimits {
+  const { all = Math.floor((maxMemoryBytes * 0.4) / connectionBytes) } = asked
+  // Of what is asked for, not of what the memory has room for: no address and no user has all of a few.
+  const half = Math.ceil(all / 2)
+  return { all, perAddress: asked.perAddress ?? half, perUser: asked.perUser ?? half }
 }
 
 export function budgetWithin(maxMemoryBytes: number): BudgetLimits {

@@ -136,6 +136,12 @@ const rows: readonly Row[] = [
     opened: true,
   },
   {
+    name: 'a port for administrators that is taken',
+    given: (dir) => up(dir, '--admin-listen', `127.0.0.1:${takenPort}`),
+    want: /the port is taken, choose another with --admin-listen/,
+    opened: true,
+  },
+  {
     name: 'an address of another machine',
     given: (dir) => ['up', '--data-dir', dir, '--listen', '192.0.2.1:0'],
     want: /this machine has no such address, choose another with --listen/,

@@ -6,7 +6,7 @@ import { badRequest, failure, statusOf } from '../../../test/support/refusal.ts'
 import { systemClock } from '../../base/clock.ts'
 import { silentLog } from '../../base/log.ts'
 import { Channel } from '../../base/stream.ts'
-import { findStatusError } from '../../kube/status-error.ts'
+import { findStatusError, StatusError } from '../../kube/status-error.ts'
 import { openPki, type Pki } from '../../pki/open-pki.ts'
 import { memoryPkiStore } from '../../pki/pki-store.ts'
 import type { AnswerStream, ApiRequest, ApiResponse } from '../api.ts'
@@ -25,6 +25,7 @@ const overload = new Defense({ clock: systemClock, log: silentLog }).of(
 let pki: Pki
 let listener: Listener
 let stream: Channel<Uint8Array> | undefined
+const refused = Promise.withResolvers<void>()
 let upload: PromiseWithResolvers<unknown>
 const problems: unknown[] = []
 const unicodeWarning = '299 - "ünknown field \\"名前→😀\\""'
@@ -65,6 +66,7 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
   }
   if (request.path === '/unanswered') throw new Error('the answer can not be made')
   if (request.path === '/large') return text('x'.repeat(500_000))
+  if (request.path === '/refused-midway') return { status: 200, headers: {}, body: refusedMidway(request) }
   if (request.path.startsWith('/pieces')) {
     const sizes = request.query.split(',').map(Number)
     return { status: 200, headers: {}, body: sizes.map((size, i) => Buffer.alloc(size, String(i))) }
@@ -85,6 +87,17 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
     if (status === undefined) throw error
     return text(JSON.stringify(status.toStatus()), status.code)
   }
+}
+
+/** As a list whose client has left: it is told what it can't read any more. */
+function refusedMidway({ signal }: ApiRequest): AnswerStream {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('one')
+    if (!signal.aborted) await once(signal, 'abort')
+    refused.resolve()
+    throw new StatusError('the client left', { reason: 'Timeout', code: 504 })
+  }
+  return Object.assign(chunks(), { isAnswer: true as const, [Symbol.asyncDispose]: async () => undefined })
 }
 
 beforeAll(async () => {
@@ -308,6 +321,16 @@ describe('a listener', () => {
   ])('a client that can not be answered is not kept waiting: $protocol', async ({ send, gone }) => {
     await expect(send('/unanswered')).rejects.toThrow(gone)
     expect(problems.splice(0).map(String)).toEqual(['Error: the answer can not be made'])
+  })
+
+  test('a stream that refuses a client which has left is no fault of the server', async () => {
+    const request = https.get({ host: '127.0.0.1', port: listener.port, path: '/refused-midway', ca: pki.caCert })
+    const [response] = await once(request, 'response')
+    await once(response, 'data')
+    request.destroy()
+    await refused.promise
+    await nextTurns(20)
+    expect(problems).toEqual([])
   })
 
   test('ends a stream when an HTTP/2 client cancels it and keeps the connection', async () => {

@@ -5,6 +5,7 @@
 import type { Writable } from 'node:stream'
 import type { Eventual } from '../../base/eventual.ts'
 import type { Stream } from '../../base/stream.ts'
+import { StatusError } from '../../kube/status-error.ts'
 import { type ApiBody, type ApiResponse, isStream } from '../api.ts'
 import type { Traffic } from '../traffic.ts'
 import { type Exchange, sliceBytes } from './exchange.ts'
@@ -47,7 +48,9 @@ async function endBehind(exchange: Exchange, sending: Promise<void>, traffic: Tr
   } catch (error) {
     // Half an answer must not look like a whole one.
     exchange.cutOff()
-    throw error
+    // What a stream says to a client that has left is told to none; a fault is told even then.
+    if (!(exchange.signal.aborted && error instanceof StatusError)) throw error
+    return
   } finally {
     ended()
   }
