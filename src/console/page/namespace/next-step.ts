@@ -1,6 +1,5 @@
 /** What a user who is refused something can do next: whom to ask, and what to hand to them. */
 import type { AccessAnswer, Question } from '../../../apis/rbac/why-denied.ts'
-import type { AuthzAttributes } from '../../../authz/authz.ts'
 import type { RoleName } from '../../../authz/explain-refusal.ts'
 import { shellWord } from '../../../base/shell-text.ts'
 import { type Binding, type PolicyRule, type Role, rbacGroup } from '../../../kube/rbac.ts'
@@ -82,11 +81,12 @@ function subjectFlag(user: string): string {
   return shellWord(isAccount ? `--serviceaccount=${home}:${account}` : `--user=${user}`)
 }
 
-function ruleFlags(a: AuthzAttributes): string {
+function ruleFlags(a: AccessAnswer['attributes']): string {
   if (a.path !== undefined) return `--verb=${a.verb} ${shellWord(`--non-resource-url=${a.path}`)}`
   const ofGroup = a.group === '' ? a.resource : `${a.resource}.${a.group}`
   const resource = a.subresource === undefined ? ofGroup : `${ofGroup}/${a.subresource}`
   // A rule with names never allows these: their requests name no object when they are authorized.
   const isNameless = a.name === '' || a.verb === 'create' || a.verb === 'deletecollection'
-  return `--verb=${a.verb} ${shellWord(`--resource=${resource}`)}${isNameless ? '' : ` ${shellWord(`--resource-name=${a.name}`)}`}`
+  const named = isNameless ? '' : ` ${shellWord(`--resource-name=${a.name}`)}`
+  return `--verb=${a.verb} ${shellWord(`--resource=${resource}`)}${named}`
 }
