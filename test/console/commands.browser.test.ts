@@ -119,6 +119,12 @@ const views = [
     told: ['widgets.example.com', 'resourcequotas'],
   },
   {
+    who: 'carol',
+    path: '/namespaces/shop/access',
+    shows: ['widgets', 'example.com'],
+    told: ['widgets.example.com', 'configmaps'],
+  },
+  {
     who: 'root',
     path: '/namespaces/shop/events',
     shows: ['Backup', 'the backup has not run', '41'],

@@ -20,6 +20,7 @@ beforeAll(async () => {
   await plane.client.create({ group: '', version: 'v1', resource: 'namespaces' }, { metadata: { name: 'team' } })
   for (const [resource, object] of [
     [roleBindingsResource, roleBinding('team', 'devs', 'ClusterRole/edit', group('devs'))],
+    [roleBindingsResource, roleBinding('team', 'bosses', 'ClusterRole/admin', user('boss'))],
     [clusterRolesResource, clusterRole('rbac-reader', allow('list', 'rbac.authorization.k8s.io', '*'))],
     [clusterRoleBindingsResource, clusterRoleBinding('auditors', 'rbac-reader', user('audrey'))],
   ] as const) {
@@ -27,6 +28,7 @@ beforeAll(async () => {
   }
   await writeFile(join(folder, 'admin'), plane.kubeconfig)
   await writeFile(join(folder, 'audrey'), plane.kubeconfigFor('audrey'))
+  await writeFile(join(folder, 'boss'), plane.kubeconfigFor('boss'))
   await writeFile(join(folder, 'dev1'), plane.kubeconfigFor('dev1'))
 })
 afterAll(async () => {
@@ -58,6 +60,15 @@ describe('borough why-denied', () => {
         'dev1 may create configmaps in namespace team.\n' +
         '  RBAC: allowed by RoleBinding "devs/team" of ClusterRole "edit" to Group "devs"\n',
     })
+  })
+
+  test('tells an admin of a namespace about a user in that namespace, and in no other', async () => {
+    const { code, stdout, stderr } = await ask('boss', 'get', 'secrets', '-n', 'team', '--user', 'dev1')
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
+    expect(stdout).toContain('dev1 may not get secrets in namespace team.\n')
+    const elsewhere = await ask('boss', 'get', 'secrets', '-n', 'default', '--user', 'dev1')
+    expect(elsewhere.code).toBe(1)
+    expect(elsewhere.stderr).toMatch(/^borough: subjectaccessreviews.authorization.k8s.io is forbidden: /)
   })
 
   test('tells oneself, with all that one may read', async () => {

@@ -136,21 +136,37 @@ function findKind(kinds: readonly ServedKind[], asked: string): ServedKind | und
   )
 }
 
+/** Of others, a user who may not ask in general may be allowed to ask about the namespace alone. */
 async function review(
   client: Client,
   { user, ...asked }: AuthzAttributes,
   self: boolean,
   signal: AbortSignal,
 ): Promise<{ allowed: boolean; reason: string }> {
-  const kind = self ? 'SelfSubjectAccessReview' : 'SubjectAccessReview'
-  const path = `/apis/${reviews.group}/${reviews.version}/${kind.toLowerCase()}s`
   const what = asked.path === undefined ? { resourceAttributes: asked } : { nonResourceAttributes: asked }
-  const who = self ? {} : { user: user.username, groups: user.groups }
-  const body = { kind, apiVersion: `${reviews.group}/${reviews.version}`, spec: { ...what, ...who } }
-  const answer = (await client.request('POST', path, body, { signal })) as {
-    status?: { allowed?: boolean; reason?: string }
+  const spec = { ...what, ...(self ? {} : { user: user.username, groups: user.groups }) }
+  const ask = async (kind: string, namespace = ''): Promise<{ allowed: boolean; reason: string }> => {
+    const { group, version } = reviews
+    const within = namespace === '' ? '' : `namespaces/${encodeURIComponent(namespace)}/`
+    const metadata = namespace === '' ? {} : { metadata: { namespace } }
+    const body = { kind, apiVersion: `${group}/${version}`, ...metadata, spec }
+    const path = `/apis/${group}/${version}/${within}${kind.toLowerCase()}s`
+    const answer = (await client.request('POST', path, body, { signal })) as {
+      status?: { allowed?: boolean; reason?: string }
+    }
+    return { allowed: answer.status?.allowed === true, reason: answer.status?.reason ?? '' }
   }
-  return { allowed: answer.status?.allowed === true, reason: answer.status?.reason ?? '' }
+  if (self) return ask('SelfSubjectAccessReview')
+  const home = asked.path === undefined ? asked.namespace : ''
+  try {
+    return await ask('SubjectAccessReview')
+  } catch (error) {
+    if (home === '' || !isForbidden(error)) throw error
+    return await ask('LocalSubjectAccessReview', home).catch((inner: unknown) => {
+      // The right that is missing is the one to ask in general.
+      throw isForbidden(inner) ? error : inner
+    })
+  }
 }
 
 /** undefined = it may not be read. */

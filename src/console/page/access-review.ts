@@ -1,5 +1,6 @@
 /** Whether the user may do something: the server's word, so that no button is offered that it would refuse. */
 import type { Cluster } from './cluster.ts'
+import type { RulesAnswer } from './namespace/own-rules.ts'
 import { useAnswer } from './use-answer.ts'
 import { useCluster } from './use-cluster.ts'
 
@@ -20,9 +21,12 @@ export async function mayI(cluster: Cluster, action: ReviewedAction, signal?: Ab
   return (answer as { status?: { allowed?: boolean } }).status?.allowed === true
 }
 
-interface ResourceRule {
-  readonly apiGroups?: readonly string[]
-  readonly resources?: readonly string[]
+/** What the server lists of what the user may do in a namespace. */
+export async function askRules(cluster: Cluster, namespace: string, signal: AbortSignal): Promise<RulesAnswer> {
+  const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
+  const body = { kind: 'SelfSubjectRulesReview', apiVersion: 'authorization.k8s.io/v1', spec: { namespace } }
+  const answer = await cluster.client.request('POST', path, body, { signal })
+  return (answer as { status?: RulesAnswer }).status ?? {}
 }
 
 /** Every user may ask what they may do. */
@@ -30,10 +34,7 @@ const groupsOfReviews: ReadonlySet<string> = new Set(['authorization.k8s.io', 'a
 
 /** Whether the user may do anything with what is in a namespace: it may be theirs, though they may not see itself. */
 export async function mayWorkIn(cluster: Cluster, namespace: string, signal: AbortSignal): Promise<boolean> {
-  const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
-  const body = { kind: 'SelfSubjectRulesReview', apiVersion: 'authorization.k8s.io/v1', spec: { namespace } }
-  const answer = await cluster.client.request('POST', path, body, { signal })
-  const { resourceRules = [] } = (answer as { status?: { resourceRules?: readonly ResourceRule[] } }).status ?? {}
+  const resourceRules = (await askRules(cluster, namespace, signal)).resourceRules ?? []
   if (resourceRules.length === 0) return false
   const { kinds } = await cluster.client.discovery.kinds()
   const inside = new Set(

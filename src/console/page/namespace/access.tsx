@@ -14,22 +14,32 @@ import { useFirst } from '../widgets/first.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { beginningOf, Words } from '../widgets/words.tsx'
 import { type AccessRow, accessRows } from './access-rows.ts'
+import { bindersOf } from './next-step.ts'
+import { OwnAccess } from './own-access.tsx'
 import { WhyDenied } from './why-denied.tsx'
 
-export function Access({ namespace }: { readonly namespace: string }) {
+interface AccessProps {
+  readonly namespace: string
+  /** Whom it is for; '' = not known. */
+  readonly owner: string
+}
+
+export function Access({ namespace, owner }: AccessProps) {
   const roleBindings = useFeed<Binding>({ resource: roleBindingsResource, namespace })
   const roles = useFeed<Role>({ resource: rolesResource, namespace })
   const clusterRoleBindings = useFeed<Binding>({ resource: clusterRoleBindingsResource })
   const clusterRoles = useFeed<ClusterRole>({ resource: clusterRolesResource })
-  const rows = accessRows({
+  const objects = {
     roleBindings: roleBindings.objects,
     roles: roles.objects,
     clusterRoleBindings: clusterRoleBindings.objects,
     clusterRoles: clusterRoles.objects,
-  })
+  }
+  const rows = accessRows(objects)
   return (
     <>
-      <WhyDenied namespace={namespace} />
+      <WhyDenied namespace={namespace} owner={owner} binders={bindersOf(objects)} />
+      <OwnAccess key={namespace} namespace={namespace} />
       <section class="panel" aria-labelledby="who">
         <h2 id="who">Who may do what</h2>
         {roleBindings.refused === undefined ? null : <Refusal error={roleBindings.refused} />}
@@ -41,7 +51,14 @@ export function Access({ namespace }: { readonly namespace: string }) {
         {rows.length === 0 ? (
           <p class="muted">{roleBindings.ready ? 'No binding gives anything here.' : 'Asking…'}</p>
         ) : (
-          <AccessTable rows={rows} />
+          <>
+            {clusterRoles.refused === undefined ? null : (
+              <p class="muted">
+                You may not read ClusterRoles. What they give to you is told above, under <em>What you may do here</em>.
+              </p>
+            )}
+            <AccessTable rows={rows} />
+          </>
         )}
       </section>
     </>

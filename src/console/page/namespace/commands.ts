@@ -59,6 +59,7 @@ function commandsOf(subject: NamespaceSubject, name: string, isSeen: boolean): r
       return [objects]
     case 'access':
       return [
+        `kubectl auth can-i --list -n ${name}`,
         `kubectl get rolebindings,clusterrolebindings -n ${name} -o wide`,
         `kubectl describe roles -n ${name}`,
         'kubectl describe clusterroles',

@@ -111,7 +111,7 @@ function bodyOf(tab: TabPath, name: string, namespace: Namespace | undefined): C
     case 'objects':
       return <Objects namespace={name} />
     case 'access':
-      return <Access namespace={name} />
+      return <Access namespace={name} owner={namespace === undefined ? '' : rowOf(namespace).owner} />
     case 'events':
       return <Events namespace={name} />
     case 'delete':

@@ -1,10 +1,15 @@
 /** `borough why-denied` as a form: may this user do that here, and if not, what would allow it. */
 import { useSignal } from '@preact/signals'
-import { type AccessAnswer, whyDenied } from '../../../apis/rbac/why-denied.ts'
+import type { ComponentChildren } from 'preact'
+import { type AccessAnswer, type Question, whyDenied } from '../../../apis/rbac/why-denied.ts'
 import { bindingName, type RefusalExplanation, toWhom } from '../../../authz/explain-refusal.ts'
+import { isForbidden } from '../../../kube/status-error.ts'
 import { useCluster } from '../use-cluster.ts'
+import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { Words } from '../widgets/words.tsx'
+import { type Binder, canICommand } from './next-step.ts'
+import { WhatNext } from './what-next.tsx'
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const
 const patienceMs = 30_000
@@ -17,21 +22,33 @@ interface Form {
   readonly groups: string
 }
 
-export function WhyDenied({ namespace }: { readonly namespace: string }) {
+interface WhyDeniedProps {
+  readonly namespace: string
+  /** Whom the namespace is for; '' = not known. */
+  readonly owner: string
+  readonly binders: readonly Binder[]
+}
+
+interface Asked {
+  readonly question: Question
+  readonly answer: AccessAnswer | Error
+}
+
+export function WhyDenied({ namespace, owner, binders }: WhyDeniedProps) {
   const { client } = useCluster()
   const form = useSignal<Form>({ verb: 'create', target: 'deployments', name: '', user: '', groups: '' })
-  const answer = useSignal<AccessAnswer | Error | undefined>(undefined)
+  const asked = useSignal<Asked | undefined>(undefined)
   const change = (part: Partial<Form>): void => {
     form.value = { ...form.value, ...part }
   }
   const ask = async (): Promise<void> => {
     const { verb, target, name, user, groups } = form.value
     const subject = user === '' ? undefined : { user, groups: groups.split(/[\s,]+/).filter((g) => g !== '') }
+    const question = { verb, target, name, namespace, subject }
     try {
-      const question = { verb, target, name, namespace, subject }
-      answer.value = await whyDenied(client, question, AbortSignal.timeout(patienceMs))
+      asked.value = { question, answer: await whyDenied(client, question, AbortSignal.timeout(patienceMs)) }
     } catch (error) {
-      answer.value = error instanceof Error ? error : new Error(String(error))
+      asked.value = { question, answer: error instanceof Error ? error : new Error(String(error)) }
     }
   }
   return (
@@ -61,10 +78,32 @@ export function WhyDenied({ namespace }: { readonly namespace: string }) {
         </button>
       </form>
       <div aria-live="polite">
-        {answer.value instanceof Error ? <Refusal error={answer.value} /> : null}
-        {answer.value === undefined || answer.value instanceof Error ? null : <Verdict answer={answer.value} />}
+        {asked.value === undefined ? null : <Answer {...asked.value} owner={owner} binders={binders} />}
       </div>
     </section>
+  )
+}
+
+function Answer({ question, answer, ...known }: Asked & Pick<WhyDeniedProps, 'owner' | 'binders'>) {
+  if (!(answer instanceof Error)) {
+    return (
+      <Verdict answer={answer}>
+        {answer.allowed ? null : <WhatNext question={question} answer={answer} {...known} />}
+      </Verdict>
+    )
+  }
+  return (
+    <>
+      <Refusal error={answer} />
+      {question.subject !== undefined && isForbidden(answer) ? (
+        <>
+          <p>
+            You may not ask what others may do. <Words text={question.subject.user} /> can ask it:
+          </p>
+          <CopyCommand command={canICommand(question)} />
+        </>
+      ) : null}
+    </>
   )
 }
 
@@ -90,7 +129,12 @@ function TextField({ title, hint = '', value, onInput }: TextFieldProps) {
   )
 }
 
-function Verdict({ answer }: { readonly answer: AccessAnswer }) {
+interface VerdictProps {
+  readonly answer: AccessAnswer
+  readonly children: ComponentChildren
+}
+
+function Verdict({ answer, children }: VerdictProps) {
   const { user, attributes, allowed, reason, explanation } = answer
   const what = attributes.path ?? `${attributes.resource} ${attributes.name}`.trim()
   return (
@@ -99,12 +143,13 @@ function Verdict({ answer }: { readonly answer: AccessAnswer }) {
         <strong>
           {user.username === '' ? 'You' : user.username} {allowed ? 'may' : 'may not'} {attributes.verb} {what}.
         </strong>
-        {reason === '' ? null : (
-          <p>
-            <Words text={reason} />
-          </p>
-        )}
+        <p>
+          The server says: {allowed ? 'allowed' : 'not allowed'}
+          {reason === '' ? '.' : ': '}
+          <Words text={reason} />
+        </p>
         {explanation === undefined ? null : <WhatWould explanation={explanation} />}
+        {children}
       </div>
     </div>
   )

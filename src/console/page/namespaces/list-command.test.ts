@@ -36,5 +36,6 @@ test('of a namespace that is not shown itself only what is in it is asked for', 
     'kubectl describe resourcequotas,limitranges -n a; ' +
       'kubectl get events -n a --sort-by=.lastTimestamp -o wide | tail -n 6',
   )
+  expect(commandOf('access', 'a', false)).toMatch(/^kubectl auth can-i --list -n a; kubectl get rolebindings,/)
   expect(commandOf('delete', 'a', false)).toMatch(/^kubectl get "\$\(kubectl api-resources/)
 })
