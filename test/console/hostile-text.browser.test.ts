@@ -23,10 +23,15 @@ const markup = '<img src=x onerror="document.title=1"><script>document.title=2</
 const turned = 'dev\u202e<1>\u200b\u0007\u2066אב'
 const told = 'dev\\u202e<1>\\u200b\\u0007\\u2066אב'
 const texts = [markup, turned, long]
+/** An owner is one line of at most 1,024 characters. */
+const owner = turned.replace('\u0007', '')
+const toldOwner = told.replace('\\u0007', '')
 
 async function furnish(client: Client): Promise<void> {
-  await client.create(namespaces, { metadata: { name: 'prey', annotations: { 'borough.dev/owner': turned } } })
-  await client.create(namespaces, { metadata: { name: 'vast', annotations: { 'borough.dev/owner': long } } })
+  await client.create(namespaces, { metadata: { name: 'prey', annotations: { 'borough.dev/owner': owner } } })
+  await client.create(namespaces, {
+    metadata: { name: 'vast', annotations: { 'borough.dev/owner': 'w'.repeat(1024) } },
+  })
   for (const [i, text] of texts.entries()) {
     const name = text === long ? `${'w'.repeat(900)}` : text.replaceAll(/[/%]/g, '')
     const metadata = { namespace: 'prey', name }
@@ -77,9 +82,9 @@ async function furnish(client: Client): Promise<void> {
 }
 
 const pages = [
-  { path: '/namespaces', shows: told },
-  { path: '/namespaces/prey', shows: told },
-  { path: '/namespaces/vast', shows: 'Show all 65,536 characters' },
+  { path: '/namespaces', shows: toldOwner },
+  { path: '/namespaces/prey', shows: toldOwner },
+  { path: '/namespaces/vast', shows: 'Show all 1,024 characters' },
   { path: '/namespaces/prey/objects', shows: told.replaceAll('/', '') },
   { path: '/namespaces/prey/access', shows: told },
   { path: '/namespaces/prey/events', shows: told },

@@ -70,11 +70,14 @@ describe.skipIf(noBrowser !== undefined)(`rollouts${noBrowser === undefined ? ''
   const replaceInEditor = async (change: (text: string) => string) => {
     const editor = page.getByRole('textbox', { name: 'Template' })
     await editor.waitFor()
-    const lines: string[] = await page.locator('.cm-line').allTextContents()
+    const shown = async (): Promise<string> => (await page.locator('.cm-line').allTextContents()).join('\n')
+    const text = change(await shown())
     await editor.click()
     await page.keyboard.press('ControlOrMeta+a')
-    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(change(lines.join('\n')))})`)
+    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`)
     await page.keyboard.press('ControlOrMeta+v')
+    // The browser pastes when it has read the clipboard; an edit behind the plan would make it one of another text.
+    await expect.poll(shown, { timeout: 30_000 }).toBe(text)
   }
 
   test('one template is paused by keys: an edit waits, says how far it came, and is resumed', async () => {
