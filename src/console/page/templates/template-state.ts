@@ -47,7 +47,7 @@ export const stopOf = (template: NamespaceTemplate): TemplateCondition | undefin
   return stops.has(progressing.reason) ? progressing : undefined
 }
 
-/** The status says that it is paused, for as long as the server has not gone on: neither annotation nor failure holds it. */
+/** The status still says that it is paused, and neither an annotation nor a failure holds it: it is about to go on. */
 export function isResumed(template: NamespaceTemplate): boolean {
   const { spec, status } = template
   const byFailure = spec?.rollout?.pauseOnFailure === true && (status?.failed ?? 0) > 0
