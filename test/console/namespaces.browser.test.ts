@@ -173,7 +173,7 @@ describe.skipIf(noBrowser !== undefined)(
       ])
       await page.getByText('Labels and annotations').click()
       await page.getByRole('textbox', { name: 'Labels' }).fill('env=dev')
-      await page.getByText(/^echo .*"labels":{"env":"dev"}.* \| kubectl create -f -$/).waitFor()
+      await page.getByText(/^printf %s .*"labels":{"env":"dev"}.* \| kubectl create -f -$/).waitFor()
       await page.getByRole('button', { name: 'Create', exact: true }).click()
       await page.getByText('It is ready, done').waitFor()
       await page.getByRole('listitem').filter({ hasText: 'rolebindings admin' }).waitFor()
