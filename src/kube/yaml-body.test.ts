@@ -4,6 +4,16 @@ import { threadMs } from '../../test/support/thread-time.ts'
 import { parseYaml } from './yaml-body.ts'
 import { YamlSyntaxError } from './yaml-document.ts'
 
+test('what follows a long quoted text is read as it is', () => {
+  const long = 'x'.repeat(70_000)
+  expect(parseYaml(`a:\n- b: "${long}"\n  c: 1\nd: {e: '${long}', f: 2}\n"${long}": 3\ng: 4\n`).value).toEqual({
+    a: [{ b: long, c: 1 }],
+    d: { e: long, f: 2 },
+    [long]: 3,
+    g: 4,
+  })
+})
+
 describe('a YAML body', () => {
   const cases: { name: string; given: string; want: unknown }[] = [
     { name: 'is read', given: 'a: 1\nb: [x, "y"]\nc:\n  d: null\n', want: { a: 1, b: ['x', 'y'], c: { d: null } } },

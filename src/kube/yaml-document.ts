@@ -120,6 +120,8 @@ function composerOfFewErrors(): Composer {
   const onError = composer['onError'] as ComposeErrorHandler
   const hasError = (): boolean => (composer['errors'] as unknown[]).length > 0
   composer['onError'] = ((source, code, message, warning) => {
+    // What was taken out of a token is missing where the library measures how far the next key reaches.
+    if (code === 'KEY_OVER_1024_CHARS') return
     if (warning !== true && !hasError()) onError(source, code, message)
   }) satisfies ComposeErrorHandler
   return composer

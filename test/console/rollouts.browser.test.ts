@@ -167,8 +167,13 @@ describe.skipIf(noBrowser !== undefined)(`rollouts${noBrowser === undefined ? ''
   })
 
   const planAndSave = async (heading: RegExp): Promise<void> => {
-    await press('Plan')
-    await page.getByRole('heading', { name: heading }).waitFor()
+    const planned = page.getByRole('heading', { name: heading })
+    // A change of the text that the page sees late ends a plan: then it is asked for again, as a user would.
+    for (let times = 0; times < 4 && !(await planned.isVisible()); times++) {
+      await press('Plan')
+      await planned.waitFor({ timeout: 15_000 }).catch(() => {})
+    }
+    await planned.waitFor()
     await press('Save')
   }
 

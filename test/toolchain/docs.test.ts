@@ -129,6 +129,7 @@ describe('the command line', () => {
 
   /** Of other programs. */
   const foreign = new Set([
+    '--raw',
     '--no-install',
     '--create-namespace',
     '--set',

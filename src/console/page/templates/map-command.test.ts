@@ -27,7 +27,8 @@ test('each template asks by its labels, and a filter takes what it asks of names
       `kubectl get namespaces | ${consenting} && !seen[$1]++) {print $1}'`,
       `kubectl get namespaces -l 'kind=team,!old' | ${consenting}${
         String.raw` && $1 ~ "^(a[.]b.*|c.)$" && $1 !~ "^(kube-.*)$" && $3 != "<none>"` +
-        String.raw` && $3 ~ "^(o\"x\\\\y\\^[$]|system:serviceaccount:ci:.*)$"`
+        // The word of a shell: what stands between quotes of either kind.
+        String.raw` && $3 ~ "^(o'"\\"'"x'"\\\\\\\\"'y'"\\\\"'^[$]|system:serviceaccount:ci:.*)$"`
       } && !seen[$1]++) {print $1}'`,
     ].join('; '),
   )
