@@ -14,6 +14,10 @@ test('what follows a long quoted text is read as it is', () => {
   })
 })
 
+test('a plain key of more than 1,024 characters is refused', () => {
+  expect(() => parseYaml(`${'k'.repeat(1100)}: 1\n`)).toThrow(/at most 1024 chars/)
+})
+
 describe('a YAML body', () => {
   const cases: { name: string; given: string; want: unknown }[] = [
     { name: 'is read', given: 'a: 1\nb: [x, "y"]\nc:\n  d: null\n', want: { a: 1, b: ['x', 'y'], c: { d: null } } },

@@ -38,6 +38,11 @@ export class QuotedTexts {
     this.#read = read
   }
 
+  /** Places that the library derives from lengths of tokens are wrong then. */
+  get hasTaken(): boolean {
+    return this.#waiting.length > 0 || this.#texts.size > 0
+  }
+
   /** Takes the text out of a token that the parser made. */
   take(token: CST.FlowScalar): CST.FlowScalar {
     const { source, type } = token
