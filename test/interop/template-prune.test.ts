@@ -2,7 +2,6 @@
  * Templates that a tool prunes because they fell out of its files: `kubectl apply --prune` by label and by ApplySet, and
  * the deletions that Argo CD sends. Argo CD itself isn't run. On Borough, and by `borough populate` elsewhere.
  */
-import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BoroughProcess } from './borough-process.ts'
 import { describeEachKubectl, KubectlSession, type Ran } from './kubectl.ts'
@@ -132,7 +131,8 @@ describeEachKubectl((kubectl) => {
     test.each(['foreground', 'background'])(
       'a deletion in the %s, as Argo CD prunes',
       async (cascade) => {
-        const tracked = `annotations: {argocd.argoproj.io/tracking-id: "fleet:policy.borough.dev/NamespaceTemplate:/${cascade}"}`
+        const id = `fleet:policy.borough.dev/NamespaceTemplate:/${cascade}`
+        const tracked = `annotations: {argocd.argoproj.io/tracking-id: "${id}"}`
         await apply(cascade, template(cascade, { metadata: tracked }))
         await holds(cascade, namespaces.length)
         await succeeds('delete', 'nstpl', cascade, `--cascade=${cascade}`, '--wait=false')
@@ -143,5 +143,24 @@ describeEachKubectl((kubectl) => {
       },
       240_000,
     )
+
+    test('put back while it is halted: Orphan lets go of it without loss, adopt takes everything up again', async () => {
+      await apply('back', template('back'))
+      await holds('back', namespaces.length)
+      const uids = (): Promise<string> =>
+        succeeds('get', 'cm', '-A', '--field-selector', 'metadata.name=back', '-o', 'jsonpath={.items[*].metadata.uid}')
+      const before = await uids()
+      await byLabel()
+      await says('back', progressing, 'TooManyPrunes')
+      // What is being deleted can't be kept by applying it again.
+      await succeeds('apply', '-f', file('back'))
+      await says('back', progressing, 'TooManyPrunes')
+      const rescued = template('back', { spec: 'deletionPolicy: Orphan\n  adopt: true' })
+      await apply('back', rescued)
+      await says('back', '{.metadata.name}', '')
+      await apply('back', rescued)
+      await says('back', '{.status.matched} {.status.synced} {.status.failed}', '7 7 0')
+      expect(await uids()).toBe(before)
+    }, 240_000)
   })
 })
