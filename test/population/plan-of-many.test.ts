@@ -16,12 +16,25 @@ const underWay = 16
 /** Of those that are asked first, and of those that would not be asked any more. */
 const full = 'team-000'
 const changedByHand = `team-${count - 1}`
+/** Owners that a server might judge otherwise than those of the namespaces that are asked first. */
+const odd: Readonly<Record<string, string>> = {
+  [`team-${count - 2}`]: 'Zoë Müller',
+  [`team-${count - 3}`]: `user-${'0'.repeat(80)}`,
+}
+const ordinary = `team-${count - 4}`
+
+const account = (suffix: string, by = 'by'): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name: `$(NAMESPACE)-${suffix}`, annotations: { of: `${by} $(CREATOR)\nfor $(OWNER)` } },
+})
 
 let world: PopulationWorld
 beforeAll(async () => {
   world = await PopulationWorld.start()
-  await world.template('t', [configMap('one'), configMap('two')])
-  for (const name of names) await world.namespace(name)
+  await world.template('t', [configMap('one'), configMap('two'), account('self')])
+  for (const [i, name] of names.entries())
+    await world.namespace(name, { annotations: { 'borough.dev/owner': odd[name] ?? `user-${i}` } })
   await world.admin.patch(configMapResource, { namespace: changedByHand, name: 'one' }, { data: { more: 'mine' } })
   const hard = { 'count/configmaps': '3' }
   const quota = { metadata: { namespace: full, name: 'full' }, spec: { hard } }
@@ -54,12 +67,12 @@ interface Told {
   readonly progress: readonly Progress[]
 }
 
-async function plan(objects: readonly JsonObject[], asksEachUpTo = 50): Promise<Told> {
+async function plan(objects: readonly JsonObject[], asksEachUpTo = 50, self = account('self')): Promise<Told> {
   const template = {
     apiVersion: 'policy.borough.dev/v1alpha1',
     kind: 'NamespaceTemplate',
     metadata: { name: 't' },
-    spec: { namespaces: { nameSelector: { include: ['team-*'] } }, templates: [...objects] },
+    spec: { namespaces: { nameSelector: { include: ['team-*'] } }, templates: [...objects, self] },
   } as KubeObject
   const { client, asked } = counted(world.admin)
   const progress: Progress[] = []
@@ -103,12 +116,48 @@ describe('a plan over many namespaces', () => {
   })
 
   test('asks each where what it would be given is different', async () => {
-    const { plan: told, asked } = await plan([configMap('one', { a: '$(NAMESPACE)' }), configMap('two')])
+    // No word of its own: it is not known for a name.
+    const { plan: told, asked } = await plan([configMap('one', { a: '$(NAMESPACE)x' }), configMap('two')])
     expect(asked.get('apply one')).toBe(count)
     expect(told).not.toHaveProperty('believed')
     expect(told.namespaces.map(({ objects }) => objects[0]?.differences)).toEqual(
-      names.map((name) => [{ path: 'data.a', before: '1', after: name }]),
+      names.map((name) => [{ path: 'data.a', before: '1', after: `${name}x` }]),
     )
+  })
+
+  test('asks some where names, owners and creators alone are different, and tells them of each', async () => {
+    const edit = [account('of'), configMap('one', { a: '$(NAMESPACE)' })]
+    const { plan: told, asked } = await plan([...edit, configMap('two')])
+    const { believed, ...some } = told
+    const { plan: each } = await plan([...edit, configMap('two')], Number.POSITIVE_INFINITY)
+    expect(some).toEqual(each)
+    expect(some.namespaces.map(({ objects }) => objects)).toEqual(
+      names.map((name) => [
+        { object: `ServiceAccount/${name}-of`, action: 'create' },
+        { object: 'ConfigMap/one', action: 'change', differences: [{ path: 'data.a', before: '1', after: name }] },
+      ]),
+    )
+    expect(between(30, count - askedOfAlike, believed)).toBe(true)
+    expect(asked.has(`apply ${ordinary}-of`)).toBe(false)
+    for (const name of Object.keys(odd)) expect(asked.has(`apply ${name}-of`), name).toBe(true)
+  })
+
+  test('asks some where what is there is different by these alone', async () => {
+    const edit = [configMap('one'), configMap('two')]
+    const { plan: told, asked } = await plan(edit, 50, account('self', 'of'))
+    const { believed, ...some } = told
+    const { plan: each } = await plan(edit, Number.POSITIVE_INFINITY, account('self', 'of'))
+    expect(some).toEqual(each)
+    const owner = (name: string, i: number): string => odd[name] ?? `user-${i}`
+    expect(some.namespaces.map(({ objects }) => objects[0]?.differences)).toEqual(
+      names.map((name, i) => {
+        const [before, after] = ['by', 'of'].map((by) => `${by} kubernetes-admin\nfor ${owner(name, i)}`)
+        return [{ path: 'metadata.annotations.of', before, after }]
+      }),
+    )
+    expect(between(30, count - askedOfAlike, believed)).toBe(true)
+    expect(asked.has(`get ${ordinary}-self`)).toBe(false)
+    for (const name of Object.keys(odd)) expect(asked.has(`get ${name}-self`), name).toBe(true)
   })
 
   test('asks each where one of those that are asked first refuses', async () => {

@@ -13,33 +13,47 @@ interface Question {
   /** False: it was refused somewhere, or answered otherwise. */
   isAlike: boolean
   said: string | undefined
-  answer: unknown
+  kept: unknown
+  /** The longest texts of a namespace with which it was answered. */
+  lengths: readonly number[]
+}
+
+export interface Asking<T> {
+  readonly ask: () => Promise<T>
+  /** What of an answer must be alike. */
+  readonly said: (answer: T) => string
+  /** An answer as it is kept for others. */
+  readonly keep: (answer: T) => unknown
+  /** What another place was answered, as the answer here. */
+  readonly share: (kept: unknown) => T
+  /** Of the texts in the question that are this place's own: a server may find longer ones too long. */
+  readonly lengths: readonly number[]
 }
 
 export class AlikeAnswers {
   readonly #questions = new Map<string, Question>()
 
-  /**
-   * @param question all that the answer depends on, its place excepted
-   * @param said what of an answer must be alike
-   * @param onShared the answer is that of another place
-   */
-  async of<T>(
-    question: string,
-    how: { readonly ask: () => Promise<T>; readonly said: (answer: T) => string; readonly onShared: () => void },
-  ): Promise<T> {
-    const known = this.#questions.get(question) ?? { answered: 0, isAlike: true, said: undefined, answer: undefined }
-    this.#questions.set(question, known)
-    if (known.isAlike && known.answered >= askedOfAlike) {
-      how.onShared()
-      return known.answer as T
+  /** @param question all that the answer depends on, its place excepted */
+  async of<T>(question: string, { ask, said: saidBy, keep, share, lengths }: Asking<T>): Promise<T> {
+    const known: Question = this.#questions.get(question) ?? {
+      answered: 0,
+      isAlike: true,
+      said: undefined,
+      kept: undefined,
+      lengths: lengths.map(() => 0),
     }
+    this.#questions.set(question, known)
+    const isShort = lengths.every((length, i) => length <= (known.lengths[i] ?? 0))
+    if (known.isAlike && known.answered >= askedOfAlike && isShort) return share(known.kept)
     try {
-      const answer = await how.ask()
-      const said = how.said(answer)
-      known.said ??= said
-      known.answer ??= answer
+      const answer = await ask()
+      const said = saidBy(answer)
+      if (known.answered === 0) {
+        known.said = said
+        known.kept = keep(answer)
+      }
       known.answered++
+      known.lengths = known.lengths.map((length, i) => Math.max(length, lengths[i] ?? 0))
       if (known.said !== said) known.isAlike = false
       return answer
     } catch (error) {

@@ -11,7 +11,8 @@ import type { Namespace } from '../namespaces/types.ts'
 import type { AlikeAnswers } from './alike-answers.ts'
 import { differences } from './differences.ts'
 import { digestOf } from './digest.ts'
-import { contentDigest } from './marks.ts'
+import { contentOf } from './marks.ts'
+import { PlaceTexts } from './place-texts.ts'
 import type { PopulateDeps } from './populate.ts'
 import type { PopulatedObject, PopulatedObjects } from './populated-objects.ts'
 
@@ -42,33 +43,56 @@ type Ref = { readonly namespace?: string; readonly name: string }
 const placeOf = (resource: GroupVersionResource, name: string): string =>
   `${apiVersionOf(resource)}/${resource.resource}/${name}`
 
+interface Answered<T> {
+  readonly ask: () => Promise<T>
+  /** What of an answer must be alike. */
+  readonly said: (answer: T) => unknown
+  /** An answer that was given about the same in another namespace. */
+  readonly here?: (answer: T, live: PopulatedObject | undefined) => T
+}
+
 /** Questions to the server about one namespace, and what was answered. */
 function startRehearsal({ client, namespace, index, alike }: DryRunDeps) {
   const changes = new Map<string, DryRunChange>()
   const seen = new Map<string, KubeObject | undefined>()
   let isShared = false
+  const texts = new PlaceTexts(namespace)
   /** `given`: what is sent. Of an object that carries no label of ours it is not known whether it says the same. */
   const ask = <T>(
     question: { readonly verb: string; readonly resource: GroupVersionResource; readonly name: string },
     given: unknown,
-    how: { readonly ask: () => Promise<T>; readonly said: (answer: T) => string },
+    how: Answered<T>,
     isCreation = false,
   ): Promise<T> => {
     const { verb, resource, name } = question
     const live = index.find(resource, namespace.metadata.name ?? '', name)
     if (alike === undefined || (live === undefined) !== isCreation) return how.ask()
-    const key = digestOf([verb, placeOf(resource, name), live?.digest, given])
-    // What an object says is known by its digest; what would be made of it is believed.
-    const onShared = (): void => {
+    const asked = [verb, placeOf(resource, name), live?.unplaced?.digest ?? live?.digest, given]
+    const { text, marks: sent } = texts.takeOut(JSON.stringify(asked))
+    const marks = [...new Set([...sent, ...(live?.unplaced?.marks ?? [])])].sort()
+    const onShared = (answer: T): T => {
+      // What an object says is known by its digest; what would be made of it is believed.
       if (verb !== 'get') isShared = true
+      return how.here?.(answer, live) ?? answer
     }
-    return alike.of(key, { ...how, onShared })
+    const own = { ask: how.ask, lengths: texts.lengthsOf(marks) }
+    if (marks.length === 0) {
+      const [said, keep] = [(answer: T) => digestOf(how.said(answer)), (answer: T) => answer]
+      return alike.of(digestOf(text), { ...own, said, keep, share: (kept) => onShared(kept as T) })
+    }
+    const out = (value: unknown): string => texts.takeOut(JSON.stringify(value)).text
+    return alike.of(digestOf([text, ...texts.shapesOf(marks)]), {
+      ...own,
+      said: (answer) => digestOf(out(how.said(answer))),
+      keep: out,
+      share: (kept) => onShared(JSON.parse(texts.putIn(String(kept))) as T),
+    })
   }
 
   /** An answer about an object in another namespace, as one about this. */
   const here = <T extends KubeObject>(object: T, live: PopulatedObject | undefined): T => {
     const { name } = namespace.metadata
-    if (object.metadata.namespace === name || object.metadata.namespace === undefined) return object
+    if (object.metadata.namespace === undefined) return object
     const { uid = object.metadata.uid, revision = object.metadata.resourceVersion } = live ?? {}
     return { ...object, metadata: { ...object.metadata, namespace: name, uid, resourceVersion: revision } }
   }
@@ -81,11 +105,15 @@ function startRehearsal({ client, namespace, index, alike }: DryRunDeps) {
     const place = placeOf(resource, name)
     if (seen.has(place)) return seen.get(place) as T | undefined
     const ref = { namespace: namespace.metadata.name ?? '', name }
-    const found = await ask({ verb: 'get', resource, name }, undefined, {
-      ask: () => findObject(client, resource, ref, options),
-      said: (answer) => (answer === undefined ? '' : contentDigest(answer)),
-    })
-    const object = found && here(found, index.find(resource, ref.namespace, name))
+    const { object } = await ask<{ readonly object?: KubeObject | undefined }>(
+      { verb: 'get', resource, name },
+      undefined,
+      {
+        ask: async () => ({ object: await findObject(client, resource, ref, options) }),
+        said: ({ object: of }) => (of === undefined ? null : contentOf(of)),
+        here: ({ object: of }, live) => ({ object: of && here(of, live) }),
+      },
+    )
     seen.set(place, object)
     return object as T | undefined
   }
@@ -99,16 +127,16 @@ function startRehearsal({ client, namespace, index, alike }: DryRunDeps) {
   ): Promise<KubeObject> => {
     const { name = '' } = object.metadata
     const { namespace: _n, uid: _u, resourceVersion: _r, managedFields: _m, ...metadata } = object.metadata
-    const written = await ask<DryRunChange>(
+    const { after } = await ask<DryRunChange>(
       { verb: how.verb, resource, name },
       { ...object, metadata },
       {
         ask: async () => ({ before, after: await how.write() }),
-        said: (to) => (to.before === undefined ? '' : digestOf(differences(to.before, to.after))),
+        said: (to) => (to.before === undefined ? null : differences(to.before, to.after)),
+        here: (to, live) => ({ before: to.before, after: here(to.after, live) }),
       },
       how.verb === 'create',
     )
-    const after = here(written.after, index.find(resource, namespace.metadata.name ?? '', name))
     changes.set(`${object.kind}/${name}`, { before, after })
     return after
   }
@@ -165,7 +193,7 @@ export function startDryRun(deps: DryRunDeps): DryRun {
           { ...metadata, uid: undefined },
           {
             ask: () => client.patch(resource, ref, patch, { ...options, dryRun: true }) as Promise<KubeObject>,
-            said: () => '',
+            said: () => null,
           },
         )) as never
       },

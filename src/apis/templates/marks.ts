@@ -29,14 +29,20 @@ const othersFields = ({ metadata }: KubeObject): string[] =>
  * does what other appliers own.
  */
 export function contentDigest(object: KubeObject): string {
-  const { labels, annotations, managedFields, deletionTimestamp } = object.metadata
+  const { labels } = object.metadata
   const known = labels && digests.get(labels)
   if (known !== undefined && isMadeOf(object, known.object)) return known.digest
-  const { apiVersion: _a, kind: _k, metadata: _m, status: _s, ...content } = object
-  const appliers = managedFields === undefined ? [false] : [hasApplyEntry(object), ...othersFields(object)]
-  const digest = digestOf([unlessEmpty(labels), unlessEmpty(annotations), deletionTimestamp, content, ...appliers])
+  const digest = digestOf(contentOf(object))
   if (labels !== undefined) digests.set(labels, { object, digest })
   return digest
+}
+
+/** What `contentDigest` is a digest of. */
+export function contentOf(object: KubeObject): readonly unknown[] {
+  const { apiVersion: _a, kind: _k, metadata, status: _s, ...content } = object
+  const { labels, annotations, managedFields, deletionTimestamp } = metadata
+  const appliers = managedFields === undefined ? [false] : [hasApplyEntry(object), ...othersFields(object)]
+  return [unlessEmpty(labels), unlessEmpty(annotations), deletionTimestamp, content, ...appliers]
 }
 
 /**

@@ -22,8 +22,9 @@ import { kindsEverOf } from './kinds.ts'
 import { compileMatcher, isDisabled, isOptedOut, isRolloutPaused, type Matcher, selectTemplates } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import type { ObjectResult } from './object-result.ts'
+import { PlaceTexts } from './place-texts.ts'
 import { populate } from './populate.ts'
-import { PopulatedIndex } from './populated-index.ts'
+import { PopulatedIndex, type PopulatedIndexDeps } from './populated-index.ts'
 import { excessOf, namespacesToPrune } from './prunes.ts'
 import { type NamespaceTemplate, pauseRolloutAnnotation, templateGroups, templateResource } from './types.ts'
 
@@ -102,6 +103,7 @@ export async function planTemplates(
     const matchers = new Map([...present, ...planned].map((t) => [t.metadata.name ?? '', compileMatcher(t)]))
     const toldRead = (done: number): void => report({ doing: 'reading', done, unit: 'namespaces' })
     const namespaces = (await all(client, namespaceResource, signal, toldRead)) as Namespace[]
+    const texts = namespaces.length > asksEachUpTo ? textsIn(namespaces) : undefined
     let broken: unknown
     const index = new PopulatedIndex({
       client,
@@ -113,6 +115,7 @@ export async function planTemplates(
         broken ??= error
         stop.abort()
       },
+      ...(texts === undefined ? {} : { unplaced: texts }),
     })
     await watchKinds(client, index, [...present, ...planned], signal, report).catch((error: unknown) => {
       throw broken ?? error
@@ -138,6 +141,12 @@ export async function planTemplates(
   } finally {
     stop.abort()
   }
+}
+
+/** What objects say but for what is their namespace's own. */
+function textsIn(namespaces: readonly Namespace[]): NonNullable<PopulatedIndexDeps['unplaced']> {
+  const texts = new Map(namespaces.map((n) => [n.metadata.name, new PlaceTexts(n)]))
+  return (object) => texts.get(object.metadata.namespace)?.contentDigest(object)
 }
 
 interface World {

@@ -34,6 +34,8 @@ export interface PopulatedIndexDeps extends PopulatedChanges {
   readonly onError: (error: unknown) => void
   /** What says which objects are ours. Absent where it can't be read: then what is marked as ours is believed. */
   readonly records?: Pick<AppliedRecords, 'of'>
+  /** See `PopulatedObject`; absent: not told. */
+  readonly unplaced?: (object: KubeObject) => PopulatedObject['unplaced']
 }
 
 interface Change {
@@ -140,7 +142,7 @@ export class PopulatedIndex implements PopulatedObjects {
         const { resourceVersion } = written.object.metadata
         // Mostly the watch was faster, and has it ready.
         const seen = meanwhile.find((change) => change.next?.metadata.resourceVersion === resourceVersion)?.next
-        this.#put(kind, seen ?? entryOf(written.object), written.config, written.extended)
+        this.#put(kind, seen ?? this.#entryOf(written.object), written.config, written.extended)
       }
       for (const { next, old } of meanwhile) this.#seen(kind, next, old)
     }
@@ -154,13 +156,18 @@ export class PopulatedIndex implements PopulatedObjects {
   /** What we did the record tells; what is not as it says, the object itself must. */
   #kept(kind: ServedKind, object: KubeObject): KubeObject {
     const { namespace = '', name = '', uid } = object.metadata
-    const entry = entryOf(object)
+    const entry = this.#entryOf(object)
     const isKnown =
       this.#writing.has(objectPlace(kind, namespace, name)) ||
       this.find(kind, namespace, name)?.uid === uid ||
       this.#recordedConfig(entry) !== undefined
     const held = isKnown || !isMarked(object) ? undefined : heldDigest(object, kind)
     return held === undefined ? entry : { ...entry, held }
+  }
+
+  #entryOf(object: KubeObject): KubeObject {
+    const unplaced = this.#deps.unplaced?.(object)
+    return unplaced === undefined ? entryOf(object) : { ...entryOf(object), unplaced }
   }
 
   /** What was applied to this very object, if it still says what it said then. */
@@ -195,7 +202,7 @@ export class PopulatedIndex implements PopulatedObjects {
 
   #put(
     kind: ServedKind,
-    { metadata, digest, isMarked, held }: KubeObject,
+    { metadata, digest, isMarked, held, unplaced }: KubeObject,
     applied: string | undefined,
     extended: string | undefined,
   ): void {
@@ -216,6 +223,7 @@ export class PopulatedIndex implements PopulatedObjects {
       ...(applied === undefined ? {} : { applied }),
       ...(typeof held === 'string' ? { held } : {}),
       ...(extended === undefined ? {} : { extended }),
+      ...(unplaced === undefined ? {} : { unplaced: unplaced as NonNullable<PopulatedObject['unplaced']> }),
     }
     const old = objects.get(key)
     objects.set(key, object)

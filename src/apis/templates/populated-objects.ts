@@ -23,6 +23,8 @@ export interface PopulatedObject {
   readonly isMarked: boolean
   /** See `contentDigest`. */
   readonly digest: string
+  /** For plans: the same without the texts that are its namespace's own (`place-texts.ts`), where they are in it. */
+  readonly unplaced?: { readonly digest: string; readonly marks: readonly number[] }
   /** What we applied last (`Rendered.config`), if nothing changed since. */
   readonly applied?: string
   /** The same, as the object itself tells it: see `held-config.ts`. Only of what the record does not tell. */

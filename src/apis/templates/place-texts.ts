@@ -1,0 +1,91 @@
+/**
+ * The texts in which two namespaces differ that are alike otherwise: the name, the owner and the creator. Taken out of
+ * a question to the server, and put into the answer that another namespace was given (`alike-answers.ts`).
+ */
+import type { KubeObject } from '../../kube/types.ts'
+import { digestOf } from './digest.ts'
+import { contentOf } from './marks.ts'
+import { creatorOf, ownerOf } from './match.ts'
+
+interface Text {
+  /** A control character: JSON has none, so that what is put back is just what was taken out. */
+  readonly mark: string
+  /** As it stands in JSON. */
+  readonly text: string
+  readonly shape: string
+}
+
+/** A text without marks, and which marks stand in it. */
+export interface Unplaced {
+  readonly text: string
+  readonly marks: readonly number[]
+}
+
+export class PlaceTexts {
+  readonly #texts: readonly Text[]
+
+  constructor(namespace: Pick<KubeObject, 'metadata'>) {
+    const all = [namespace.metadata.name ?? '', ownerOf(namespace) ?? '', creatorOf(namespace) ?? '']
+    // A text twice is the first one's.
+    this.#texts = all.map((plain, i) => ({
+      mark: String.fromCharCode(i + 1),
+      text: all.indexOf(plain) < i ? '' : JSON.stringify(plain).slice(1, -1),
+      shape: shapeOf(plain),
+    }))
+  }
+
+  /** @param json as JSON.stringify writes it */
+  takeOut(json: string): Unplaced {
+    let text = json
+    const marks: number[] = []
+    for (const [i, one] of this.#texts.entries()) {
+      const without = replace(text, one)
+      if (without !== text) marks.push(i)
+      text = without
+    }
+    return { text, marks }
+  }
+
+  putIn(text: string): string {
+    return this.#texts.reduce((json, { mark, text: own }) => json.replaceAll(mark, own), text)
+  }
+
+  /** What of these texts themselves a server may judge: what characters they have, and where. */
+  shapesOf(marks: readonly number[]): readonly string[] {
+    return marks.map((i) => `${i}${this.#texts[i]?.shape}`)
+  }
+
+  lengthsOf(marks: readonly number[]): readonly number[] {
+    return marks.map((i) => this.#texts[i]?.text.length ?? 0)
+  }
+
+  /** What stands for all that an object says, but for these texts; undefined where none of them is in it. */
+  contentDigest(object: KubeObject): { readonly digest: string; readonly marks: readonly number[] } | undefined {
+    const { text, marks } = this.takeOut(JSON.stringify(contentOf(object)))
+    return marks.length === 0 ? undefined : { digest: digestOf(text), marks }
+  }
+}
+
+/** As a word of its own, or a part between hyphens: `a` is not in every text that has an a. */
+function replace(json: string, { mark, text }: Text): string {
+  if (text === '') return json
+  let done = ''
+  let from = 0
+  for (let at = json.indexOf(text); at !== -1; at = json.indexOf(text, at + text.length)) {
+    const end = at + text.length
+    if (isInWord(json, at - 1) || /[A-Za-z0-9]/.test(json[end] ?? '')) continue
+    done += json.slice(from, at) + mark
+    from = end
+  }
+  return from === 0 ? json : done + json.slice(from)
+}
+
+/** `\n` ends no word in n. */
+const isInWord = (json: string, at: number): boolean =>
+  /[A-Za-z0-9]/.test(json[at] ?? '') && !/\\[bfnrt]/.test(json.slice(Math.max(0, at - 1), at + 1))
+
+/** Names, labels and keys are judged by their first and last characters, and by what else is in them. */
+function shapeOf(text: string): string {
+  const kindOf = (c = ''): string => (/[0-9]/.test(c) ? '0' : /[a-z]/.test(c) ? 'a' : /[A-Z]/.test(c) ? 'A' : c)
+  return kindOf(text[0]) + kindOf(text.at(-1)) + [...new Set([...text].map(kindOf))].sort().join('')
+}
