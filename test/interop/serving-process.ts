@@ -14,13 +14,18 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Resolves with its ready line, as `-o json` prints it. @throws Error with its log when it ends or says nothing */
+/**
+ * Resolves with its ready line, as `-o json` prints it. `within`: what the command is run by.
+ * @throws Error with its log when it ends or says nothing
+ */
 export async function startServing<Ready>(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   program: string = main,
+  within: readonly string[] = [],
 ): Promise<{ child: ChildProcess; ready: Ready }> {
-  const child = spawn(process.execPath, [program, ...args], {
+  const [command = '', ...rest] = [...within, process.execPath, program, ...args]
+  const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   })
