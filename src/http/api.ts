@@ -129,6 +129,8 @@ export interface RequestContext {
   auditAnnotations?: Record<string, string>
   /** Where the request or its object is large: to be asked between two passes over it. */
   slice?: Slice
+  /** Its place among the requests with long bodies, which ends with it. */
+  longBody?: { end(): void }
   /** What this request holds while it is worked on, and leaves while it waits. Stages add to it; see `seats.ts`. */
   readonly seats: HeldSeat[]
 }

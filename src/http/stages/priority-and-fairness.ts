@@ -49,7 +49,10 @@ function work(
   context.seats.push(seat)
   return andFinally(
     () => next(request, context),
-    () => seat.leave(),
+    () => {
+      seat.leave()
+      context.longBody?.end()
+    },
   )
 }
 
