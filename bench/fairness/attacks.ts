@@ -1,6 +1,6 @@
 /** What an attacker does, attack by attack: what was found, floods, and floods of HTTP/2 by their CVE. */
 import { byHand } from './frame-floods.ts'
-import { type Attack, handshakes, http2Flood, type Means, silentConnections, slowReaders } from './means.ts'
+import { type Attack, handshakes, http2Flood, http2Once, type Means, silentConnections, slowReaders } from './means.ts'
 
 const configMaps = '/api/v1/namespaces/attacker/configmaps'
 const secrets = '/api/v1/namespaces/attacker/secrets'
@@ -65,6 +65,15 @@ const wideCreates = (means: Means, sessions: number, streams: number): Promise<v
     post(configMaps, JSON.stringify({ metadata: { name: `w-${process.pid}-${n}` }, data: wideObject })),
   )
 
+/** Small patches of one object with 14,000 keys. */
+async function patchesOfWide(means: Means): Promise<void> {
+  const name = `p-${process.pid}`
+  const patch = { ':method': 'PATCH', ':path': `${configMaps}/${name}`, 'content-type': 'application/merge-patch+json' }
+  const made = { ...means, tally: { sent: 0, answers: {} } }
+  await http2Once(made, post(configMaps, JSON.stringify({ metadata: { name }, data: wideObject })))
+  await http2Flood(means, 4, 10, (n) => ({ headers: patch, body: `{"data":{"key1":"${n}"}}` }))
+}
+
 /** What one user can do at once, each part of it from an address of its own. */
 async function mixture(means: Means): Promise<void> {
   const body = mergeKeys()
@@ -80,7 +89,7 @@ async function mixture(means: Means): Promise<void> {
       http2Flood(from, 2, 50, (n) => post(configMaps, JSON.stringify({ metadata: { name: `m-${process.pid}-${n}` } }))),
     (from) => wideCreates(from, 1, 10),
     (from) => http2Flood(from, 1, 4, () => post(dryRun, body, yaml)),
-    (from) => http2Flood(from, 1, 4, () => post(dryRun, quoted, yaml)),
+    (from) => http2Flood(from, 2, 2, () => post(dryRun, quoted, yaml)),
   ]
   await Promise.all(parts.map((part, i) => part({ ...means, localAddress: `127.0.1.${i + 1}` })))
 }
@@ -174,11 +183,12 @@ export const attacks: readonly Attack[] = [
   },
   { name: 'flood of TLS handshakes', run: (means) => handshakes(means, 50) },
   { name: '40 creates of 14,000 keys at once', run: (means) => wideCreates(means, 4, 10) },
+  { name: '40 small patches of 14,000 keys at once', run: patchesOfWide },
   {
     name: '10 YAML bodies of 3 MiB between quotes',
     run: (means) => {
       const body = quotedText()
-      return http2Flood(means, 1, 10, () => post(dryRun, body, { 'content-type': 'application/yaml' }))
+      return http2Flood(means, 5, 2, () => post(dryRun, body, { 'content-type': 'application/yaml' }))
     },
   },
   ...byHand,

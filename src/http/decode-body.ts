@@ -29,11 +29,9 @@ import type { JsonObject, JsonValue, Unvalidated } from '../kube/types.ts'
 import { maxValues, TooManyValuesError } from '../kube/value-count.ts'
 import { YamlSyntaxError } from '../kube/yaml-document.ts'
 import type { ApiRequest, RequestAccount, RequestContext } from './api.ts'
-import { flowOfCaller } from './flow-of.ts'
-import { LongBodies } from './long-bodies.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
 import { parseYamlText } from './parse-yaml-text.ts'
-import { beginRequestSlice } from './request-slice.ts'
+import { requestSlice } from './request-slice.ts'
 import { awaitOutside } from './seats.ts'
 import { unrecognized } from './unrecognized-body.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
@@ -89,7 +87,6 @@ const deleteOptionsKind: GroupVersionKind = { group: '', version: 'v1', kind: 'D
 
 export class BodyDecoder {
   readonly #deps: DecodeDeps
-  readonly #longBodies = new LongBodies()
 
   constructor(deps: DecodeDeps) {
     this.#deps = deps
@@ -124,24 +121,13 @@ export class BodyDecoder {
     return andThen(readBody(request, context), (bytes) => {
       const isYaml = bytes.length > longYamlBytes && yamlMediaTypes.has(bodyMediaType(request.headers))
       if (!isYaml && bytes.length <= longBodyBytes) return bytes
-      return andThen(this.#takePlace(request, context), () =>
-        andThen(beginRequestSlice(this.#deps.turns, request, context), (slice) => {
-          context.slice = slice
-          return bytes
-        }),
-      )
+      // Our own code does not wait: clients may wait for it.
+      const begun = context.longWork?.begin(request, context) ?? requestSlice(this.#deps.turns, request, context)
+      return andThen(begun, (slice) => {
+        context.slice = slice
+        return bytes
+      })
     })
-  }
-
-  /** Our own code does not wait: clients may wait for it. */
-  #takePlace(request: ApiRequest, context: RequestContext): Eventual<void> {
-    const { flow, user } = context
-    if (flow === undefined) return
-    const place = this.#longBodies.place(flowOfCaller(user.username, request.remoteAddress))
-    context.longBody = place
-    // First: it is waited for without a seat.
-    context.seats.unshift(place)
-    if (!place.tryTake()) return awaitOutside(request, context, place.retake())
   }
 
   /** @throws StatusError UnsupportedMediaType */
