@@ -10,6 +10,7 @@ import { createCodecs } from '../http/codecs.ts'
 import { dispatcher } from '../http/dispatch.ts'
 import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import { LateRefusals } from '../http/late-refusals.ts'
+import { LongWork } from '../http/long-work.ts'
 import type { Defense } from '../http/overload.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
 import { createStages } from '../http/stages/stages.ts'
@@ -96,6 +97,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         now: () => clock.now(),
         began: (context) => core.diagnostics.publish(sliceBegan, context),
         lateRefusals: new LateRefusals(clock),
+        longWork: new LongWork(core.turns),
       },
       authorization,
     }),

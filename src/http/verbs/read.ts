@@ -24,8 +24,10 @@ export function getVerb({ registry, renderer, turns }: VerbDeps): VerbHandler {
     const mayWait = resourceVersion || type.conversion?.remote !== undefined
     const found = registry.get(type, namespace, name, mayWait ? { ...asked, ...waitingOf(request, context) } : asked)
     return andThen(found, (stored) => {
-      const slice = stored.storedSizeBytes > largeBytes ? requestSlice(turns, request, context) : undefined
-      return renderer.object(stored, n, info.query, 200, slice)
+      const isLarge = stored.storedSizeBytes > largeBytes && renderer.isMade(n)
+      if (!isLarge) return renderer.object(stored, n, info.query, 200)
+      const begun = context.longWork?.begin(request, context) ?? requestSlice(turns, request, context)
+      return andThen(begun, (slice) => renderer.object(stored, n, info.query, 200, slice))
     })
   }
 }

@@ -8,7 +8,7 @@
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import type { PathElement } from './path-element.ts'
-import { anySchema, elementOf, equalValues, fieldSchema, indexList, itemSchema, own, put, shapeOf } from './shape.ts'
+import { anySchema, elementOf, equalValues, fieldSchema, itemSchema, own, put, shapeOf } from './shape.ts'
 
 export function mergeValues(schema: Schema, live: JsonValue, config: JsonValue): JsonValue {
   if (live === config) return live
@@ -52,7 +52,10 @@ function mergeLists(schema: Schema, live: JsonValue[], config: JsonValue[]): Jso
   const items = itemSchema(schema)
   const liveElements = live.map((item) => elementOf(schema, item) as PathElement)
   const configElements = config.map((item) => elementOf(schema, item) as PathElement)
-  const liveIndex = indexList(schema, live)
+  /** Undefined for those that stand there twice. */
+  const liveIndex = new Map<PathElement, JsonValue | undefined>()
+  for (const [i, element] of liveElements.entries())
+    liveIndex.set(element, liveIndex.has(element) ? undefined : live[i])
   const configured = new Set(configElements)
   const shared = configElements.filter((element) => liveIndex.has(element))
   const merged = new Set<PathElement>()
@@ -64,7 +67,7 @@ function mergeLists(schema: Schema, live: JsonValue[], config: JsonValue[]): Jso
     const item = config[position] as JsonValue
     const old = liveIndex.get(element)
     merged.add(element)
-    result.push(old !== undefined && 'item' in old ? mergeValues(items, old.item, item) : item)
+    result.push(old === undefined ? item : mergeValues(items, old, item))
   }
 
   let l = 0
