@@ -61,9 +61,8 @@ export function builtInTypes(catalog: GeneratedCatalog, schemas: Schemas): Resou
       shortNames: known.shortNames ?? none,
       categories: known.categories ?? none,
       subresources: subresourcesOf(r, known.streamKinds ?? {}),
-      get schema(): Schema {
-        return schemas.get(typeName)
-      },
+      // Its fields are made when they are first asked for.
+      schema: schemas.get(typeName),
       storageName: known.storageName ?? r.resource,
       ...(conversion ? { conversion } : {}),
       stored: verbs.includes('list'),
