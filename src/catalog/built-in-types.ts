@@ -4,7 +4,6 @@
  */
 import { type GroupVersionKind, qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
-import type { Schema } from '../kube/schema/schema.ts'
 import type { GeneratedCatalog, GeneratedResource } from './generated-catalog.ts'
 import { builtInKinds } from './kinds/kinds.ts'
 import type { Schemas } from './schemas.ts'
