@@ -12,8 +12,7 @@ import { objectKey } from '../kube/object-key.ts'
 import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
-import type { Entry, Revision } from '../storage/storage.ts'
-import type { OtherWrites } from './commits.ts'
+import type { OtherWrites, Outcome } from './commits.ts'
 import { encodeWithinLimit } from './encode-within-limit.ts'
 import { keepManagers } from './keep-managers.ts'
 import type { KindRules } from './kind-rules.ts'
@@ -54,11 +53,8 @@ export interface PreparedWrite extends ObjectWrite {
   readonly value: Uint8Array
 }
 
-export type CreateOutcome =
-  /** `value`: what is stored. */
-  | { readonly done: true; readonly revision: Revision; readonly value: Uint8Array }
-  /** The name is taken. */
-  | { readonly done: false; readonly current: Entry | undefined }
+/** Not done: the name is taken. */
+export type CreateOutcome = Outcome<PreparedWrite>
 
 /** As admission makes it, with what the server gives every object but its name. @throws StatusError */
 export async function admitNew(
@@ -161,9 +157,7 @@ export async function commitNew(
   const prepared = prepareWrite(scope, valid, how)
   const write = isPending(prepared) ? await prepared : prepared
   if (slice !== undefined) await slice.pause()
-  const outcome = await (scope.dryRun ? commits.dryRun(write, others) : commits.write(write, others))
-  if (!outcome.done) return outcome
-  return { done: true, revision: outcome.revision, value: outcome.value ?? write.value }
+  return await (scope.dryRun ? commits.dryRun(write, others) : commits.write(write, others))
 }
 
 /** A copy without what a client may not set; the namespace is that of the request. */
