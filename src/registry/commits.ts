@@ -130,7 +130,7 @@ export class Commits implements DecisionView {
         }
         const commit = await this.#commit(decision)
         done = commit.ok
-        if (commit.ok) return { done: true, revision: commit.revision, value: valueIn(decision, first) }
+        if (commit.ok) return { done: true, revision: commit.revision, value: decision.own[0]?.value ?? first.value }
         if (commit.current.has(first.key)) return { done: false, current: commit.current.get(first.key) }
         for (const { key, change } of others.writes)
           if (commit.current.has(key)) throw alreadyExists(change.type, change.name)
@@ -258,7 +258,8 @@ export class Commits implements DecisionView {
     await this.#cache.refresh()
     const { key, expect } = first
     const decision = this.#decide(first, others)
-    const value = decision !== 'contradiction' && 'own' in decision ? valueIn(decision, first) : first.value
+    const decided = decision !== 'contradiction' && 'own' in decision ? decision.own[0]?.value : undefined
+    const value = decided ?? first.value
     const place = parseObjectKey(key)
     const there = place && this.#cache.type(place.storageName).findKey(place.relative)
     if ((there?.revision ?? 'absent') === expect) return { done: true, revision: there?.revision ?? 0, value }
@@ -383,10 +384,6 @@ const triedOf = ({ deadlineMs, attributes }: ObjectWrite): Tried => ({
   operation: attributes.operation,
   resource: attributes.type.resource,
 })
-
-/** Of the first write, as the decision left it: it completes what is written, and removes nothing. */
-const valueIn = <W extends ObjectWrite>({ own: [decided] }: DecidedTransaction, first: W): W['value'] =>
-  decided === undefined ? first.value : decided.value
 
 function fitsTransaction({ guards, own, extra }: DecidedTransaction): boolean {
   const writes = [...own, ...extra]
