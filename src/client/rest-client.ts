@@ -152,7 +152,7 @@ export class RestClient implements Client {
     })
   }
 
-  async #write(
+  #write(
     method: string,
     path: string,
     body: object,
@@ -165,7 +165,7 @@ export class RestClient implements Client {
     const sent = this.#transport.sharesValues
       ? { value: body as JsonObject }
       : { body: encoder.encode(JSON.stringify(body)) }
-    return (await this.#json({ method, path, query, ...sent, headers, ...signalOf(options) })) as KubeObject
+    return this.#json({ method, path, query, ...sent, headers, ...signalOf(options) }) as Promise<KubeObject>
   }
 
   async #requireAbsent(resource: GroupVersionResource, ref: ObjectRef, options: WriteOptions): Promise<void> {
