@@ -12,6 +12,8 @@ import type { WebSocket } from 'ws'
 import { type Clock, sleep } from '../base/clock.ts'
 import type { Transport } from '../client/transport.ts'
 import { StatusError } from '../kube/status-error.ts'
+import type { JsonValue } from '../kube/types.ts'
+import { asksForMetadata, withoutContents } from './metadata-answers.ts'
 import { checkPassedOn } from './proxy.ts'
 
 /** Of one page, which watches what it shows. */
@@ -139,7 +141,8 @@ class LiveStream {
       return
     }
     await this.#send(JSON.stringify({ watch, status: 200 }))
-    for await (const line of linesOf(body)) await this.#send(eventOf(watch, line))
+    const isTrimmed = asksForMetadata(accept)
+    for await (const line of linesOf(body)) await this.#send(eventOf(watch, line, isTrimmed))
     await this.#send(JSON.stringify({ watch, end: true }))
   }
 
@@ -168,14 +171,15 @@ function orderIn(text: string): Order | undefined {
   }
 }
 
-/** The page reads one stream for all watches: what is no JSON would end the others. @throws Error */
-function eventOf(watch: number, line: string): string {
+/** The page reads one connection for all watches: what is no JSON would end the others. @throws Error */
+function eventOf(watch: number, line: string, isTrimmed: boolean): string {
+  let event: JsonValue
   try {
-    JSON.parse(line)
+    event = JSON.parse(line) as JsonValue
   } catch (cause) {
     throw new Error('the server sent an event that is no JSON', { cause })
   }
-  return `{"watch":${watch},"event":${line}}`
+  return `{"watch":${watch},"event":${isTrimmed ? JSON.stringify(withoutContents(event)) : line}}`
 }
 
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>

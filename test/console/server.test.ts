@@ -210,18 +210,6 @@ describe('one connection of many watches', () => {
     await live.leave()
   })
 
-  test('brings metadata alone where it is asked so', async () => {
-    const live = await openLive(served, known)
-    const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
-    live.order({ open: 1, path: '/api/v1/configmaps', query: 'fieldSelector=metadata.name=told', accept })
-    expect(await live.next()).toEqual({ watch: 1, status: 200 })
-    const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
-    await world.plane.client.create(configMaps, { metadata: { name: 'told', namespace: 'default' }, data: { a: 'b' } })
-    const { event } = (await live.next()) as { event: { object: object } }
-    expect(Object.keys(event.object)).toEqual(['kind', 'apiVersion', 'metadata'])
-    await live.leave()
-  })
-
   test('brings what the server says to a watch that it refuses', async () => {
     const live = await openLive(served, known)
     live.order({ open: 1, path: '/apis/none.example.com/v1/things', query: '' })
@@ -291,6 +279,46 @@ describe('one connection of many watches', () => {
     const live = await openLive(own, await letIn(own))
     await own[Symbol.asyncDispose]()
     expect((await live.closed).code).toBe(1006)
+  })
+})
+
+describe('objects without their contents', () => {
+  const secrets = { group: '', version: 'v1', resource: 'secrets' }
+  const applied = '{"data":{"password":"aHVudGVyMg=="}}'
+  const make = (name: string) =>
+    world.plane.client.create(secrets, {
+      metadata: {
+        namespace: 'default',
+        name,
+        labels: { of: 'contents' },
+        annotations: { note: 'kept', 'kubectl.kubernetes.io/last-applied-configuration': applied },
+      },
+      stringData: { password: 'hunter2' },
+    })
+  const path = '/api/v1/namespaces/default/secrets'
+  const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+
+  test('come without those that metadata tells of, listed and watched', async () => {
+    await make('listed')
+    const headers = { ...known, accept: accept.replace('Metadata;', 'MetadataList;') }
+    const listed = await ask(served, { path: `${path}?labelSelector=of=contents`, headers })
+    expect(listed.code).toBe(200)
+    expect(listed.body).toMatchObject({ items: [{ metadata: { name: 'listed', annotations: { note: 'kept' } } }] })
+    const live = await openLive(served, known)
+    live.order({ open: 1, path, query: 'labelSelector=of=contents', accept })
+    expect(await live.next()).toEqual({ watch: 1, status: 200 })
+    expect(await live.next()).toMatchObject({ event: { object: { metadata: { name: 'listed' } } } })
+    await make('watched')
+    const told = await live.next()
+    expect(told).toMatchObject({ event: { object: { metadata: { name: 'watched', annotations: { note: 'kept' } } } } })
+    for (const text of [listed.text, JSON.stringify(told)])
+      expect(text).not.toMatch(/password|aHVudGVyMg|managedFields/)
+    await live.leave()
+  })
+
+  test('are whole where they are asked for whole', async () => {
+    const { body } = await ask(served, { path: `${path}/listed`, headers: known })
+    expect(body).toMatchObject({ data: { password: 'aHVudGVyMg==' } })
   })
 })
 
