@@ -177,7 +177,13 @@ const engines = ['memory', 'sqlite', 'etcd', 'relay']
 const engineSeams = { workers: ['storage/relay/relay-holder.ts'] }
 
 /** Packages that one folder wraps for all others. */
-const wrapped = { '@grpc/grpc-js': 'storage', re2js: 'kube', '@kubernetes/client-node': 'client', commander: 'cli' }
+const wrapped = {
+  '@grpc/grpc-js': 'storage',
+  re2js: 'kube',
+  '@kubernetes/client-node': 'client',
+  commander: 'cli',
+  ws: 'console',
+}
 
 /** Linted beside src/, with light rules. */
 const otherFolders = ['test', 'tools', 'bench', 'examples', 'bin']

@@ -14,7 +14,7 @@ import { Turns } from '../base/turns.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import { isExpired } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
-import type { Reader, WatchEvent, Watcher } from './client.ts'
+import type { ListOptions, Reader, WatchEvent, Watcher } from './client.ts'
 
 export interface InformerOptions {
   readonly client: Reader & Watcher
@@ -24,6 +24,7 @@ export interface InformerOptions {
   readonly labelSelector?: string
   readonly fieldSelector?: string
   readonly includeUninitialized?: boolean
+  readonly metadataOnly?: boolean
   /** `next` undefined = gone. Must not throw. */
   readonly onChange?: (next: KubeObject | undefined, old: KubeObject | undefined) => void
   /** Told of every failure that the informer then recovers from. */
@@ -171,15 +172,14 @@ export class Informer {
   }
 }
 
-function selection(
-  o: Pick<InformerOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'includeUninitialized'>,
-): {
-  namespace?: string
-  labelSelector?: string
-  fieldSelector?: string
-  includeUninitialized?: boolean
-} {
+type Selection = Pick<
+  ListOptions,
+  'namespace' | 'labelSelector' | 'fieldSelector' | 'includeUninitialized' | 'metadataOnly'
+>
+
+function selection(o: Selection): Selection {
   return {
+    ...(o.metadataOnly ? { metadataOnly: true } : {}),
     ...(o.namespace === undefined ? {} : { namespace: o.namespace }),
     ...(o.labelSelector === undefined ? {} : { labelSelector: o.labelSelector }),
     ...(o.fieldSelector === undefined ? {} : { fieldSelector: o.fieldSelector }),

@@ -46,12 +46,17 @@ test('what may be listed and not watched is shown, listed again, and refused onc
 
 const failure = (code: number, message: string) => ({ kind: 'Status', status: 'Failure', code, message })
 
+/** In which form lists and watches were asked for. */
+const accepted: string[] = []
+const asMetadata = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+
 /** A server that answers a list, and then a watch, with what the test says; a watch that has no answer stays open. */
 function startAnswering(listed: readonly unknown[], watched: readonly unknown[]) {
   const [lists, watches] = [[...listed], [...watched]]
   const asked: string[] = []
   const transport: Transport = {
-    async send({ query, signal }) {
+    async send({ query, headers, signal }) {
+      accepted.push(headers['accept'] ?? '')
       const isWatch = query.get('watch') === 'true'
       asked.push(isWatch ? 'watch' : 'list')
       const given = (isWatch ? watches : lists).shift()
@@ -102,13 +107,29 @@ test('where every watch fails, what is shown is listed again', async () => {
   stop()
 })
 
-test('of a list that shows names alone, what the objects hold is not kept', async () => {
-  const secret = {
-    metadata: { name: 's', resourceVersion: '1', managedFields: [] },
-    data: { password: 'aHVudGVyMg==' },
-  }
-  const { client } = startAnswering([{ ...listOf(), items: [secret] }], [])
+const secrets = { ...configMaps, resource: 'secrets' }
+
+const noSuchForm = failure(406, 'only the following media types are accepted: application/json')
+
+test('a kind without that form is listed whole, and what its objects hold is not kept', async () => {
+  const widget = { metadata: { name: 'w', resourceVersion: '1', managedFields: [] }, spec: { size: 1 } }
+  const { client } = startAnswering([noSuchForm, { ...listOf(), items: [widget] }], [])
   const { state, stop } = startFeed(client, new FakeClock(), { resource: configMaps, metadataOnly: true })
-  await expect.poll(() => state.value.objects).toEqual([{ metadata: { name: 's', resourceVersion: '1' } }])
+  await expect.poll(() => state.value.objects).toEqual([{ metadata: { name: 'w', resourceVersion: '1' } }])
+  stop()
+})
+
+test('Secrets are not listed whole, whatever a server answers', async () => {
+  const { client, asked } = startAnswering([noSuchForm, noSuchForm], [])
+  const clock = new FakeClock()
+  const { state, stop } = startFeed(client, clock, { resource: secrets, metadataOnly: true })
+  await expect.poll(() => state.value.failing?.message).toMatch(/only the following media types/)
+  await expect
+    .poll(async () => {
+      await clock.advance(1000)
+      return asked.length
+    })
+    .toBeGreaterThan(1)
+  expect(accepted.slice(-2)).toEqual([asMetadata, asMetadata])
   stop()
 })

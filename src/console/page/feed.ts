@@ -3,6 +3,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { Informer, type InformerOptions } from '../../client/informer.ts'
+import { isWithoutMetadataForm } from '../../client/list-metadata.ts'
 import { findStatusError, isForbidden, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { isUnreached } from './unreached.ts'
@@ -24,7 +25,7 @@ export interface Feed<T extends KubeObject> {
 
 export interface FeedOptions
   extends Pick<InformerOptions, 'resource' | 'namespace' | 'fieldSelector' | 'labelSelector'> {
-  /** Of each object only that is kept: what tenants put into ConfigMaps would fill the page, Secrets lie in it. */
+  /** Only that is asked for, and kept: what tenants put into ConfigMaps would fill the page, Secrets lie in it. */
   readonly metadataOnly?: boolean
 }
 
@@ -51,6 +52,7 @@ export function startFeed<T extends KubeObject>(
     left.abort()
     state.value = { ready: true, objects: [], refused }
   }
+  let hasMetadataForm = true
   const follow = (): void => {
     if (left.signal.aborted) return
     const round = new AbortController()
@@ -62,6 +64,7 @@ export function startFeed<T extends KubeObject>(
     }
     const informer = new Informer({
       ...options,
+      metadataOnly: options.metadataOnly === true && hasMetadataForm,
       client,
       clock,
       includeUninitialized: true,
@@ -75,6 +78,12 @@ export function startFeed<T extends KubeObject>(
         const error = thrown instanceof Error ? thrown : new Error(String(thrown))
         // Of the page's own code: it would be asked again and again in silence.
         if (error instanceof ReferenceError) throwUncaught(error)
+        if (options.metadataOnly && hasMetadataForm && isWithoutMetadataForm(options.resource, error)) {
+          hasMetadataForm = false
+          round.abort()
+          follow()
+          return
+        }
         if (informer.synced ? !isAnswer(error) : !(isForbidden(error) || isNotFound(error))) {
           showKept()
           if (!informer.synced && !isOfConnection(error)) state.value = { ...state.peek(), failing: error }
