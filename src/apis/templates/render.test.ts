@@ -44,6 +44,49 @@ describe('rendering', () => {
     expect(render([source], owned).objects[0]?.object['data']).toEqual({ who: 'alice', by: 'portal' })
   })
 
+  test('what was put together for one namespace serves those that give the same, and no others', () => {
+    const about = (more: JsonObject): JsonObject =>
+      configMap('about', { owner: '$(OWNER)', creator: '$(CREATOR)', size: '$(size)', ...more })
+    const source: NamespaceTemplate = {
+      metadata: { name: 't' },
+      spec: {
+        parameters: [{ name: 'size', fromLabel: 'size' }],
+        templates: [about({}), { ...about({ name: '$(NAMESPACE)' }), metadata: { name: 'own' } }],
+      },
+    }
+    const person = fc.constantFrom('alice', 'bob', '","owner","alice')
+    const given = fc.record({ owner: person, creator: person, size: fc.constantFrom('', 's', 'l') })
+    fc.assert(
+      fc.property(fc.array(given, { minLength: 2, maxLength: 12 }), (all) => {
+        const shared = new Map<string, unknown>()
+        for (const [i, { owner, creator, size }] of all.entries()) {
+          const metadata = { annotations: { [creatorKey]: creator, [ownerKey]: owner }, labels: { size } }
+          const { objects } = render([source], { metadata: { name: `n-${i}`, ...metadata } })
+          const [one, own] = objects
+          expect(one?.object['data']).toEqual({ owner, creator, size })
+          expect(own?.object['data']).toEqual({ owner, creator, size, name: `n-${i}` })
+          expect(objects.map(({ object }) => object.metadata.namespace)).toEqual([`n-${i}`, `n-${i}`])
+          const key = JSON.stringify([owner, creator, size])
+          expect(one?.source).toBe(shared.get(key) ?? one?.source)
+          shared.set(key, one?.source)
+          expect(own?.source).toBeUndefined()
+        }
+        expect(new Set(shared.values()).size).toBe(shared.size)
+      }),
+    )
+  })
+
+  test('a copy is put together once for each content of its source', () => {
+    const from = { namespace: 'platform', apiVersion: 'v1', kind: 'Secret', name: 'pull' }
+    const source = { metadata: { name: 't' }, spec: { objects: [{ cloneFrom: from }] } } as NamespaceTemplate
+    const contents = ['a', 'b'].map((of) => ({ content: { data: { of } }, digest: of }))
+    const copies = [0, 0, 1].map((i) => renderWith([source], team(), () => contents[i] as never).objects[0])
+    expect(copies.map((o) => o?.object['data'])).toEqual([{ of: 'a' }, { of: 'a' }, { of: 'b' }])
+    expect(copies[1]?.source).toBe(copies[0]?.source)
+    expect(copies[2]?.source).not.toBe(copies[0]?.source)
+    expect(copies[2]?.config).not.toBe(copies[0]?.config)
+  })
+
   test('what a token stands for is no variable of a container', () => {
     const spec = { containers: [{ name: 'c', args: ['$(OWNER)'], env: [{ name: 'A', value: '$(tag) $(PW) $$(x)' }] }] }
     const source: NamespaceTemplate = {

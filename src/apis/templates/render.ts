@@ -2,10 +2,11 @@
  * From templates to objects for one namespace. What tokens stand for can't change the kind of an object: the rights of
  * the author were checked for the kind that the template names.
  */
+import { BoundedCache } from '../../base/bounded-cache.ts'
 import { rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import { type CloneProblem, type ResolveClone, resolveNameOnly } from './clones.ts'
+import { type CloneContent, type CloneProblem, type ResolveClone, resolveNameOnly } from './clones.ts'
 import { Conditions } from './conditions.ts'
 import { digestOf } from './digest.ts'
 import { creatorOf, findBeyond, ownerOf } from './match.ts'
@@ -75,6 +76,8 @@ interface Source {
   readonly tokens: ReadonlySet<string>
   readonly hasEscapes: boolean
   readonly digest: string
+  /** Of its text. */
+  readonly size: number
 }
 
 /** Sources are never changed: an edit of their template brings others. */
@@ -94,7 +97,7 @@ function sourceOf({ source, drift, protect }: TemplateObject, template: string):
   }
   // To become strict is a change: what was added before is looked for.
   const given = [template, source, ...(drift === 'Strict' ? [drift] : []), ...(protect ? ['protect'] : [])]
-  const made = { tokens, hasEscapes, digest: digestOf(given) }
+  const made = { tokens, hasEscapes, digest: digestOf(given), size: JSON.stringify(source).length }
   known.set(source, made)
   return made
 }
@@ -210,14 +213,14 @@ export const skippedFor = (
 
 /** undefined = it is not for this namespace. */
 function renderOne(held: TemplateObject, scope: Scope, pass: Pass): Rendered | Skipped | undefined {
-  const { template, meanings, values } = scope
+  const { template } = scope
   const { namespace, clones, holders } = pass
   const { source, when, cloneFrom } = held
   const verdict = when === undefined || (pass.conditions ??= new Conditions(namespace)).judge(template, held, when)
   // The namespace of a source has it already.
   if (verdict === false || cloneFrom?.namespace === namespace.metadata.name) return undefined
   const templateName = template.metadata.name ?? ''
-  const { tokens, hasEscapes, digest } = sourceOf(held, templateName)
+  const { tokens } = sourceOf(held, templateName)
   const unknown = findUnknown(tokens, pass)
   if (unknown !== undefined) return skippedUnknown(held, scope, unknown)
   const title = titleOf(source)
@@ -225,10 +228,8 @@ function renderOne(held: TemplateObject, scope: Scope, pass: Pass): Rendered | S
   if (clone !== undefined && 'reason' in clone) {
     return { template, object: title, identity: identityOf(source), ...clone }
   }
-  let hasTokens = hasEscapes
-  for (const token of tokens) hasTokens ||= meanings.has(token)
-  const plain = clone === undefined ? source : { ...source, ...clone.content }
-  const object = (hasTokens ? substituteIn(plain, meanings) : plain) as KubeObject
+  const filled = fill(held, { scope, pass, clone })
+  const object = filled.object as KubeObject
   const problem = findMalformed(object)
   if (problem !== undefined) {
     return { template, object: title, reason: 'Malformed', message: problem, identity: undefined }
@@ -243,19 +244,69 @@ function renderOne(held: TemplateObject, scope: Scope, pass: Pass): Rendered | S
     return { template, object: title, reason: 'Conflict', message, identity: key }
   }
   holders.set(key, templateName)
-  const said: unknown[] = tokens.has('CREATOR') ? [pass.creator] : []
-  if (tokens.has('OWNER')) said.push('owner', pass.owner)
-  for (const [name, value] of values) if (tokens.has(name)) said.push('parameter', name, value)
-  if (clone !== undefined) said.push(clone.digest)
   const rendered: Rendered = {
     template,
     held,
     object: addLabels(object, namespace, templateName, held.protect),
-    config: said.length > 0 ? digestOf([digest, ...said]) : digest,
-    source: hasTokens || clone !== undefined ? undefined : source,
+    config: filled.config,
+    source: filled.source,
   }
   if (verdict === true) return rendered
   return { template, object: title, reason: 'ConditionFailed', message: verdict, identity: key, kept: rendered }
+}
+
+/** An object with everything put in but its place. */
+interface Filled {
+  readonly object: JsonObject
+  readonly config: string
+  /** What is the same in every namespace that gives the same; absent where it is this one's alone. */
+  readonly source: JsonObject | undefined
+}
+
+/**
+ * Most namespaces of an owner are given the same, and so are those that choose the same parameters: what was put
+ * together for one serves the others, and so does what is known by it (`appliedOnce`). Never changed.
+ */
+const filledBefore = new BoundedCache<string, Filled>(1000)
+/** Of the text of an object: a thousand of them stay small. */
+const mostShared = 4096
+/** Copies, as long as their source is what it is. */
+const copiesOf = new WeakMap<CloneContent, WeakMap<JsonObject, Filled>>()
+
+function fill(
+  held: TemplateObject,
+  { scope, pass, clone }: { readonly scope: Scope; readonly pass: Pass; readonly clone: CloneContent | undefined },
+): Filled {
+  const { source } = held
+  const { tokens, hasEscapes, digest, size } = sourceOf(held, scope.template.metadata.name ?? '')
+  let hasTokens = hasEscapes
+  for (const token of tokens) hasTokens ||= scope.meanings.has(token)
+  if (clone !== undefined && !hasTokens) return copyOf(source, clone, digest)
+  if (!hasTokens) return { object: source, config: digest, source }
+  const said: unknown[] = tokens.has('CREATOR') ? [pass.creator] : []
+  if (tokens.has('OWNER')) said.push('owner', pass.owner)
+  for (const [name, value] of scope.values) if (tokens.has(name)) said.push('parameter', name, value)
+  if (clone !== undefined) said.push(clone.digest)
+  const isShared = clone === undefined && size <= mostShared && !tokens.has('NAMESPACE')
+  const key = isShared ? digest + JSON.stringify(said) : ''
+  const before = isShared ? filledBefore.get(key) : undefined
+  if (before !== undefined) return before
+  const object = substituteIn(clone === undefined ? source : { ...source, ...clone.content }, scope.meanings)
+  const config = said.length > 0 ? digestOf([digest, ...said]) : digest
+  const filled = { object, config, source: isShared ? object : undefined }
+  if (isShared) filledBefore.set(key, filled)
+  return filled
+}
+
+function copyOf(source: JsonObject, clone: CloneContent, digest: string): Filled {
+  const copies = copiesOf.get(clone) ?? new WeakMap<JsonObject, Filled>()
+  const before = copies.get(source)
+  if (before !== undefined) return before
+  const object = { ...source, ...clone.content }
+  const filled = { object, config: digestOf([digest, clone.digest]), source: object }
+  copies.set(source, filled)
+  copiesOf.set(clone, copies)
+  return filled
 }
 
 function findUnknown(tokens: ReadonlySet<string>, { creator, owner }: Pass): 'CREATOR' | 'OWNER' | undefined {
