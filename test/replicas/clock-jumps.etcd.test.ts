@@ -15,6 +15,7 @@ import { DiskShim } from '../crash/disk-shim.ts'
 import { endProcess, startServing } from '../interop/serving-process.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { freePort } from '../support/free-port.ts'
+import { supervised } from './faults.ts'
 import { clientOf, pageOf } from './kubeconfig-client.ts'
 
 const shim = etcdVersion === undefined ? etcdMissing : DiskShim.make()
@@ -53,7 +54,7 @@ async function start(name: string, { endpoint }: EtcdServer): Promise<Replica> {
   const flags = ['--listen', listen, '--output', 'json', '--log-level=error']
   const args = ['up', '--data-dir', join(root, name), `--storage=etcd://${new URL(endpoint).host}`, ...flags]
   const env = shim.environment({ root, clockFile })
-  const { child, ready } = await startServing<{ kubeconfig: string }>(args, env)
+  const { child, ready } = await supervised(() => startServing<{ kubeconfig: string }>(args, env))
   onTestFinished(async () => void (await endProcess(child, 'SIGKILL')))
   return { child, listen, kubeconfig: await readFile(ready.kubeconfig, 'utf8'), setClock }
 }

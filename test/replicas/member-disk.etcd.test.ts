@@ -67,6 +67,7 @@ describe.skipIf(missing !== undefined)(
       await run()
       const ended = performance.now()
       await recovered(cluster.clients())
+      await load.acknowledges(15)
       console.log(
         `${name} (${Math.round(ended - began)} ms): all replicas write ${Math.round(performance.now() - ended)} ms ` +
           `after it ended; no write anywhere for at most ${Math.round(load.longestSilence(began))} ms`,

@@ -13,7 +13,7 @@ import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { type NetSpace, NetSpaces } from '../support/net-spaces.ts'
 import { isLeader } from './cluster.ts'
 import { EtcdTruth } from './etcd-truth.ts'
-import { pause, recovered } from './faults.ts'
+import { pause, recovered, supervised } from './faults.ts'
 import { clientOf } from './kubeconfig-client.ts'
 import { RecordedLoad, randomFrom } from './recorded-load.ts'
 
@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)(`one way lost${missing === undefined ? ''
         ending.push(() => rm(dataDir, { recursive: true, force: true }))
         const flags = ['--listen', listen, '--output', 'json', '--log-level=error']
         const args = ['up', '--data-dir', join(dataDir, 'data'), `--storage=etcd://${order.join(',')}`, ...flags]
-        const { child, ready } = await startServing<{ kubeconfig: string }>(args, {}, main, within)
+        const { child, ready } = await supervised(() => startServing<{ kubeconfig: string }>(args, {}, main, within))
         ending.push(() => endProcess(child, 'SIGKILL'))
         return { listen, kubeconfig: ready.kubeconfig }
       }),
@@ -87,6 +87,7 @@ describe.skipIf(missing !== undefined)(`one way lost${missing === undefined ? ''
     const before = performance.now()
     net.mend()
     await recovered(clients)
+    await load.acknowledges(10)
     console.log(`${name}: all replicas write ${Math.round(performance.now() - before)} ms after it ended`)
   }
 

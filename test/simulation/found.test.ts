@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { simulationPlants } from '../../tools/plants/simulation.ts'
 import { describeFailure, runWorker, type Told } from './simulation.ts'
 
-it('the seeds of planted faults find nothing without them', { timeout: 300_000 }, async () => {
+it('the seeds of planted faults find nothing without them', { timeout: 600_000 }, async () => {
   const seeds = [...new Set(simulationPlants.map(({ seed }) => seed))].sort((a, b) => a - b)
   const outcomes: Told[] = []
   await runWorker(['--seeds', seeds.join()], (outcome) => outcomes.push(outcome))

@@ -3,7 +3,7 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
@@ -189,6 +189,27 @@ export class EtcdServer implements AsyncDisposable {
   async putBackData(): Promise<void> {
     await rm(join(this.#folder, 'data'), { recursive: true })
     await cp(join(this.#folder, 'kept'), join(this.#folder, 'data'), { recursive: true })
+  }
+
+  /** By the maintenance API, while it serves. Answers the file. */
+  async saveSnapshot(): Promise<string> {
+    const answer = await fetch(`${this.endpoint}/v3/maintenance/snapshot`, { method: 'POST', body: '{}' })
+    const pieces = (await answer.text()).trim().split('\n')
+    const blobs = pieces.map((piece) => {
+      const { result } = JSON.parse(piece) as { result?: { blob?: string } }
+      return Buffer.from(result?.blob ?? '', 'base64')
+    })
+    const file = join(this.#folder, 'snapshot')
+    await writeFile(file, Buffer.concat(blobs))
+    return file
+  }
+
+  /** Of a member that is stopped, and alone. `etcdutl`: runs etcd's own tool with these arguments. */
+  async restoreSnapshot(file: string, etcdutl: (args: readonly string[]) => void): Promise<void> {
+    await rm(join(this.#folder, 'data'), { recursive: true })
+    const kept = ['--name=', '--data-dir=', '--initial-advertise-peer-urls=', '--initial-cluster=']
+    const flags = this.#flags.filter((flag) => kept.some((name) => flag.startsWith(name)))
+    etcdutl(['snapshot', 'restore', file, ...flags])
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
