@@ -58,11 +58,6 @@ export class Renderer {
     return { protobuf: this.#protobuf.supports(type), views }
   }
 
-  /** Of what is stored: in other forms than its own it is parsed, and printed. */
-  isMade(n: Negotiated): boolean {
-    return n.view !== 'object' || n.format !== 'json' || n.pretty
-  }
-
   /** One object in the view asked for. */
   object(
     stored: StoredObject,
@@ -71,7 +66,7 @@ export class Renderer {
     status = 200,
     slice?: Slice,
   ): Eventual<ApiResponse> {
-    if (!this.isMade(n)) {
+    if (n.view === 'object' && n.format === 'json' && !n.pretty) {
       return answer(status, n, singleObject(stored.type, stored.revision, stored.bytes, '\n'))
     }
     const { type, object } = stored

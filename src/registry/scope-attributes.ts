@@ -55,8 +55,8 @@ export const keyOf = (scope: WriteScope, name: string): string =>
 const largeBytes = 64 * 1024
 
 /**
- * Before the object is read: where the caller waits for its turn, the object may change meanwhile. The scope has a slice
- * where there is a client, and the object is large.
+ * Before the object is read: where the caller waits for its turn, the object may change meanwhile. The scope has a
+ * slice where there is a client, and the object is large.
  */
 export function withTurn(parts: Pick<RegistryParts, 'cache'>, scope: WriteScope): Eventual<WriteScope> {
   const { type, namespace, name, caller, slice } = scope

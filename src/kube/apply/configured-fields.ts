@@ -35,9 +35,8 @@ export function* configuringFields(
   schema: Schema,
   config: KubeObject,
   resetFields: FieldSet | undefined,
-  slice: Slice | undefined,
+  slice: Slice,
 ): Steps<FieldSet> {
-  if (slice === undefined) return configuredFields(schema, config, resetFields)
   const node = yield* makingNode(objectSchema(schema), config as unknown as JsonValue, slice)
   const set = difference(node ?? emptySet)
   yield* pausing(slice)
@@ -88,12 +87,17 @@ function* makingNode(schema: Schema, value: JsonValue, slice: Slice): Steps<Fiel
   const map = value as JsonObject
   const names = sortedNames(map)
   const node: Node = {}
-  if (names.length > manyMembers) yield* inParts(names, (part) => addFields(part, schema, map, node), slice)
+  if (names.length > manyMembers) yield* inParts(names, (part) => mapNode(schema, map, part, node), slice)
   else {
     for (const name of names) {
-      const field = map[name]
-      if (field === undefined) continue
-      addField(name, yield* makingNode(fieldSchema(schema, name) ?? anySchema, field, slice), schema, map, node)
+      const value = map[name]
+      const isSmall = typeof value !== 'object' || value === null || isEmpty(value as object as FieldSet)
+      if (isSmall) mapNode(schema, map, [name], node)
+      else {
+        const below = yield* makingNode(fieldSchema(schema, name) ?? anySchema, value, slice)
+        const child = declaredField(schema, name) === undefined ? withSelf(below) : below
+        if (child !== undefined) node[fieldElement(name)] = child
+      }
     }
   }
   return isEmpty(node) ? undefined : node
@@ -111,27 +115,23 @@ function* makingListNode(schema: Schema, list: readonly JsonValue[], slice: Slic
 
 type Node = Record<PathElement, FieldSet>
 
-function mapNode(schema: Schema, map: JsonObject): FieldSet | undefined {
-  const node: Node = {}
-  addFields(sortedNames(map), schema, map, node)
-  return isEmpty(node) ? undefined : node
-}
-
-function addFields(names: readonly string[], schema: Schema, map: JsonObject, node: Node): void {
+/** Of `names`, into `node`: a large map is gone through in parts. */
+function mapNode(
+  schema: Schema,
+  map: JsonObject,
+  names: readonly string[] = sortedNames(map),
+  node: Node = {},
+): FieldSet | undefined {
   for (const name of names) {
     const value = map[name]
     if (value === undefined) continue
-    addField(name, nodeOf(fieldSchema(schema, name) ?? anySchema, value), schema, map, node)
+    const below = nodeOf(fieldSchema(schema, name) ?? anySchema, value)
+    const claimed =
+      value === null || (isMap(value) && isEmpty(value as object as FieldSet)) || !declaredField(schema, name)
+    const child = claimed ? withSelf(below) : below
+    if (child !== undefined) node[fieldElement(name)] = child
   }
-}
-
-/** `below`: the node of its value. */
-function addField(name: string, below: FieldSet | undefined, schema: Schema, map: JsonObject, node: Node): void {
-  const value = map[name]
-  const claimed =
-    value === null || (isMap(value) && isEmpty(value as object as FieldSet)) || !declaredField(schema, name)
-  const child = claimed ? withSelf(below) : below
-  if (child !== undefined) node[fieldElement(name)] = child
+  return isEmpty(node) ? undefined : node
 }
 
 function listNode(schema: Schema, list: readonly JsonValue[]): FieldSet | undefined {
