@@ -16,7 +16,7 @@ export class CacheStoreView implements StoreView {
   }
 
   count(storageName: string, namespace: string): number {
-    return this.#cache.type(storageName).countIn(namespace)
+    return namespace === '' ? this.#cache.type(storageName).size : this.#cache.countIn(storageName, namespace)
   }
 
   versions(storageName: string, namespace: string): readonly ObjectVersion[] {

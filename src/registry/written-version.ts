@@ -13,8 +13,8 @@ export function storedBytesOf(object: StoredObject): Uint8Array {
 }
 
 /**
- * A version that is not (or not known to be) the cache's. `bytes` are those in the store: of what was created the writer
- * has them, and mostly nothing else is asked for.
+ * A version that is not (or not known to be) the cache's. `bytes` are those in the store, which the writer of what was
+ * created has; mostly nothing else is asked for.
  */
 export function storedAs(scope: WriteScope, name: string, revision: Revision, bytes: Uint8Array): StoredObject {
   const { type, namespace } = scope
@@ -22,7 +22,7 @@ export function storedAs(scope: WriteScope, name: string, revision: Revision, by
   return new TypedVersion(type, ObjectVersion.of(key, revision, bytes))
 }
 
-/** What was just updated. Mostly it is the cache's present version: then it is parsed once, for us and for watchers. */
+/** What was just updated. Mostly the cache's present version: then it is parsed once, for us and for watchers. */
 export function committedAs(
   parts: RegistryParts,
   scope: WriteScope,

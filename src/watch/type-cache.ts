@@ -251,11 +251,6 @@ export class TypeCache implements VersionHome {
     return { objectCount: count, totalBytes: unfetched === 0 ? bytes : Math.max(bytes, Math.round(count * meanBytes)) }
   }
 
-  /** '' = in all namespaces. */
-  countIn(namespace: string): number {
-    return namespace === '' ? this.size : this.#content.contentOf(this.storageName, namespace).count
-  }
-
   count(span: KeySpan): number {
     return this.#records.count(span.start, span.end)
   }
