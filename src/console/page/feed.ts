@@ -1,11 +1,13 @@
 /** What the page shows of one kind: a list that is kept true by a watch, as a signal that changes once for a burst. */
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { Clock } from '../../base/clock.ts'
+import { Backoff } from '../../base/backoff.ts'
+import type { Clock, Timer } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { Informer, type InformerOptions } from '../../client/informer.ts'
 import { isWithoutMetadataForm } from '../../client/list-metadata.ts'
 import { findStatusError, isForbidden, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { fitObject } from './shapes.ts'
 import { isUnreached } from './unreached.ts'
 
 export interface FeedState<T extends KubeObject> {
@@ -34,6 +36,13 @@ const burstMs = 50
 /** How often a kind is listed that may be listed and not watched. */
 const listAgainMs = 15_000
 
+/** How often a refused list is asked for again: rights may be given back; then less and less often. */
+const refusedMs = { base: 30_000, max: 300_000 }
+/** A watch that breaks once broke with its connection; so often, it is what the server sends. */
+const mostBreaks = 2
+/** Without a break for so long, it holds: a retry comes sooner. */
+const heldMs = 20_000
+
 /** @param findKept what was listed before: shown where the cluster can't be asked, until it can */
 export function startFeed<T extends KubeObject>(
   client: Client,
@@ -47,11 +56,28 @@ export function startFeed<T extends KubeObject>(
     if (objects !== undefined) state.value = { ready: true, objects }
   }
   const left = new AbortController()
+  const refusals = new Backoff<'list'>(refusedMs.base, refusedMs.max)
   const refuse = (refused: Error): void => {
-    // Rights may come; but then the view is opened again, and asking all the time helps until then nothing.
-    left.abort()
-    state.value = { ready: true, objects: [], refused }
+    // The same words again are no news to those who act on them.
+    if (state.peek().refused?.message !== refused.message) state.value = { ready: true, objects: [], refused }
+    clock.after(refusals.next('list'), follow)
   }
+  let breaks = 0
+  let lastBreak: Error | undefined
+  let holding: Timer | undefined
+  /** Told of where it goes on, and taken back when the watch holds. */
+  const noteBreak = (error: Error, show: () => void): void => {
+    holding?.cancel()
+    if (++breaks < mostBreaks) return
+    lastBreak = error
+    show()
+    holding = clock.after(heldMs, () => {
+      breaks = 0
+      lastBreak = undefined
+      show()
+    })
+  }
+  const keep = options.metadataOnly ? metadataOf : withoutManagedFields
   let hasMetadataForm = true
   const follow = (): void => {
     if (left.signal.aborted) return
@@ -60,7 +86,10 @@ export function startFeed<T extends KubeObject>(
     let isDue = false
     const show = (): void => {
       isDue = false
-      if (informer.synced && !signal.aborted) state.value = { ready: true, objects: [...informer.values()] as T[] }
+      if (!informer.synced || signal.aborted) return
+      refusals.forget('list')
+      const failing = lastBreak === undefined ? {} : { failing: lastBreak }
+      state.value = { ready: true, objects: [...informer.values()] as T[], ...failing }
     }
     const informer = new Informer({
       ...options,
@@ -68,7 +97,7 @@ export function startFeed<T extends KubeObject>(
       client,
       clock,
       includeUninitialized: true,
-      keep: options.metadataOnly ? metadataOf : withoutManagedFields,
+      keep: (object) => keep(fitObject(options.resource, object)),
       onChange() {
         if (isDue) return
         isDue = true
@@ -84,12 +113,17 @@ export function startFeed<T extends KubeObject>(
           follow()
           return
         }
+        if (informer.synced && !isAnswer(error) && !isOfConnection(error)) noteBreak(error, show)
         if (informer.synced ? !isAnswer(error) : !(isForbidden(error) || isNotFound(error))) {
           showKept()
           if (!informer.synced && !isOfConnection(error)) state.value = { ...state.peek(), failing: error }
           return
         }
-        if (!informer.synced) return refuse(error)
+        if (!informer.synced) {
+          round.abort()
+          refuse(error)
+          return
+        }
         // It was listed: the watch alone is refused or fails, or the right was taken away, which the next list says.
         show()
         round.abort()
@@ -100,7 +134,11 @@ export function startFeed<T extends KubeObject>(
     void informer.whenSynced().then(show)
   }
   follow()
-  return { state, stop: () => left.abort() }
+  const stop = (): void => {
+    left.abort()
+    holding?.cancel()
+  }
+  return { state, stop }
 }
 
 /** The line at the top says so, and when it is over. */
