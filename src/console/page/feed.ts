@@ -1,7 +1,7 @@
 /** What the page shows of one kind: a list that is kept true by a watch, as a signal that changes once for a burst. */
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { Backoff } from '../../base/backoff.ts'
-import type { Clock, Timer } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { Informer, type InformerOptions } from '../../client/informer.ts'
 import { isWithoutMetadataForm } from '../../client/list-metadata.ts'
@@ -9,6 +9,7 @@ import { findStatusError, isForbidden, isNotFound } from '../../kube/status-erro
 import type { KubeObject } from '../../kube/types.ts'
 import { fitObject } from './shapes.ts'
 import { isUnreached } from './unreached.ts'
+import { WatchBreaks } from './watch-breaks.ts'
 
 export interface FeedState<T extends KubeObject> {
   /** False until the first list was had. */
@@ -38,10 +39,6 @@ const listAgainMs = 15_000
 
 /** How often a refused list is asked for again: rights may be given back; then less and less often. */
 const refusedMs = { base: 30_000, max: 300_000 }
-/** A watch that breaks once broke with its connection; so often, it is what the server sends. */
-const mostBreaks = 2
-/** Without a break for so long, it holds: a retry comes sooner. */
-const heldMs = 20_000
 
 /** @param findKept what was listed before: shown where the cluster can't be asked, until it can */
 export function startFeed<T extends KubeObject>(
@@ -58,25 +55,11 @@ export function startFeed<T extends KubeObject>(
   const left = new AbortController()
   const refusals = new Backoff<'list'>(refusedMs.base, refusedMs.max)
   const refuse = (refused: Error): void => {
-    // The same words again are no news to those who act on them.
+    // The same words again are no news to the views that act on them.
     if (state.peek().refused?.message !== refused.message) state.value = { ready: true, objects: [], refused }
     clock.after(refusals.next('list'), follow)
   }
-  let breaks = 0
-  let lastBreak: Error | undefined
-  let holding: Timer | undefined
-  /** Told of where it goes on, and taken back when the watch holds. */
-  const noteBreak = (error: Error, show: () => void): void => {
-    holding?.cancel()
-    if (++breaks < mostBreaks) return
-    lastBreak = error
-    show()
-    holding = clock.after(heldMs, () => {
-      breaks = 0
-      lastBreak = undefined
-      show()
-    })
-  }
+  const breaks = new WatchBreaks(clock)
   const keep = options.metadataOnly ? metadataOf : withoutManagedFields
   let hasMetadataForm = true
   const follow = (): void => {
@@ -88,7 +71,7 @@ export function startFeed<T extends KubeObject>(
       isDue = false
       if (!informer.synced || signal.aborted) return
       refusals.forget('list')
-      const failing = lastBreak === undefined ? {} : { failing: lastBreak }
+      const failing = breaks.last === undefined ? {} : { failing: breaks.last }
       state.value = { ready: true, objects: [...informer.values()] as T[], ...failing }
     }
     const informer = new Informer({
@@ -113,7 +96,7 @@ export function startFeed<T extends KubeObject>(
           follow()
           return
         }
-        if (informer.synced && !isAnswer(error) && !isOfConnection(error)) noteBreak(error, show)
+        if (informer.synced && !isAnswer(error) && !isOfConnection(error)) breaks.note(error, show)
         if (informer.synced ? !isAnswer(error) : !(isForbidden(error) || isNotFound(error))) {
           showKept()
           if (!informer.synced && !isOfConnection(error)) state.value = { ...state.peek(), failing: error }
@@ -136,7 +119,7 @@ export function startFeed<T extends KubeObject>(
   follow()
   const stop = (): void => {
     left.abort()
-    holding?.cancel()
+    breaks.stop()
   }
   return { state, stop }
 }

@@ -1,6 +1,6 @@
 /**
- * The page's end of `../live.ts`: one WebSocket to the console, and all watches of the page in it. A page that is hidden
- * closes it, and goes on where it was when seen: the server need not watch for what is not looked at.
+ * The page's end of `../live.ts`: one WebSocket to the console, and all watches of the page in it. A page that is
+ * hidden closes it, and goes on where it was when seen: the server need not watch for what is not looked at.
  */
 import { Channel } from '../../base/stream.ts'
 import type { TransportResponse } from '../../client/transport.ts'
@@ -111,7 +111,7 @@ export class LiveClient {
     const socket = this.#session.connect()
     const watches = new Map<number, Watch>()
     const { promise: opened, resolve, reject } = Promise.withResolvers<void>()
-    // A connection that failed is told to those who wait for it; there may be none any more.
+    // A connection that failed is told to the watches that wait for it; there may be none any more.
     opened.catch(() => undefined)
     let isOpen = false
     let silence: ReturnType<typeof setTimeout> | undefined

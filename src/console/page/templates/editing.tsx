@@ -41,19 +41,14 @@ const patienceMs = 10 * 60_000
 
 export function Editing({ edited, onSaved }: EditingProps) {
   const { client, clock } = useCluster()
-  const host = useRef<HTMLDivElement>(null)
-  const editor = useRef<YamlEditor>(undefined)
   const state = useSignal<State>({ at: 'edited' })
+  const { host, editor } = useEditor(edited, () => {
+    state.value = { at: 'edited' }
+  })
   /** What a save replaces: another author's, once it was seen. */
   const basis = useRef(edited.present)
   useEffect(() => {
-    if (host.current === null) return undefined
     basis.current = edited.present
-    const opened = openEditor(host.current, textOf(edited.first), () => {
-      state.value = { at: 'edited' }
-    })
-    editor.current = opened
-    return () => opened.close()
   }, [edited])
 
   const refuse = (error: unknown, text: string): void => {
@@ -122,6 +117,19 @@ export function Editing({ edited, onSaved }: EditingProps) {
       <Beside now={now} onKeep={keepMine} onRebase={bringTogether} />
     </div>
   )
+}
+
+/** An editor of what is edited, opened anew with it. */
+function useEditor(edited: Edited, onEdit: () => void) {
+  const host = useRef<HTMLDivElement>(null)
+  const editor = useRef<YamlEditor>(undefined)
+  useEffect(() => {
+    if (host.current === null) return undefined
+    const opened = openEditor(host.current, textOf(edited.first), onEdit)
+    editor.current = opened
+    return () => opened.close()
+  }, [edited])
+  return { host, editor }
 }
 
 interface StepsProps {

@@ -26,7 +26,8 @@ test.each([
   },
   {
     message:
-      'Apply failed with 3 conflicts: conflicts with "m1":\n- .data.a\n- .spec.selector\nconflicts with "m2" using v1:\n- .data.c',
+      'Apply failed with 3 conflicts: conflicts with "m1":\n- .data.a\n- .spec.selector\n' +
+      'conflicts with "m2" using v1:\n- .data.c',
     fields: ['data.a', 'spec.selector', 'data.c'],
     by: ['m1', 'm2'],
   },

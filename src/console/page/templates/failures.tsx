@@ -87,9 +87,10 @@ export function Failures({ template }: { readonly template: NamespaceTemplate })
       )}
       <Untold failed={progressOf(template).failed} rows={all} isListed={namespaces.refused === undefined} />
       <p class="muted">
+        Drift that was corrected, and what others added, is told by events, which{' '}
         {told.some(({ refused }) => refused !== undefined)
-          ? 'Drift that was corrected, and what others added, is told by events, which you may not list in all namespaces: '
-          : 'Drift that was corrected, and what others added, is told by events, which are kept for an hour: '}
+          ? 'you may not list in all namespaces: '
+          : 'are kept for an hour: '}
         the page of a namespace shows its own.
       </p>
     </section>

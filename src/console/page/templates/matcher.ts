@@ -1,4 +1,4 @@
-/** What a template selects, of one whose selector can't be read too: a server that serves a looser definition has it. */
+/** What a template selects, of one whose selector can't be read too: a server with a looser definition has it. */
 import { compileMatcher, type Matcher } from '../../../apis/templates/match.ts'
 import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
 import { findStatusError } from '../../../kube/status-error.ts'
