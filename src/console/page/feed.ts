@@ -93,8 +93,7 @@ export function startFeed<T extends KubeObject>(
         if (options.metadataOnly && hasMetadataForm && isWithoutMetadataForm(options.resource, error)) {
           hasMetadataForm = false
           round.abort()
-          follow()
-          return
+          return follow()
         }
         if (informer.synced && !isAnswer(error) && !isOfConnection(error)) breaks.note(error, show)
         if (informer.synced ? !isAnswer(error) : !(isForbidden(error) || isNotFound(error))) {
@@ -102,14 +101,10 @@ export function startFeed<T extends KubeObject>(
           if (!informer.synced && !isOfConnection(error)) state.value = { ...state.peek(), failing: error }
           return
         }
-        if (!informer.synced) {
-          round.abort()
-          refuse(error)
-          return
-        }
-        // It was listed: the watch alone is refused or fails, or the right was taken away, which the next list says.
-        show()
+        // Where it was listed the watch alone is refused or fails, or the right was taken, which the next list says.
+        if (informer.synced) show()
         round.abort()
+        if (!informer.synced) return refuse(error)
         clock.after(listAgainMs, follow)
       },
     })
@@ -117,11 +112,8 @@ export function startFeed<T extends KubeObject>(
     void informer.whenSynced().then(show)
   }
   follow()
-  const stop = (): void => {
-    left.abort()
-    breaks.stop()
-  }
-  return { state, stop }
+  left.signal.addEventListener('abort', () => breaks.stop())
+  return { state, stop: () => left.abort() }
 }
 
 /** The line at the top says so, and when it is over. */
