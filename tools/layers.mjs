@@ -119,7 +119,7 @@ const layers = {
   console: [
     ...['base', 'kube', 'client', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
     ...['apis/namespaces/types.ts', 'apis/rbac/why-denied.ts', 'apis/templates/types.ts'],
-    'apis/initializers/types.ts',
+    ...['apis/initializers/configurations.ts', 'apis/initializers/types.ts'],
     ...['apis/expiry/bounds.ts', 'apis/expiry/end.ts', 'apis/expiry/types.ts'],
     ...[
       'clones',

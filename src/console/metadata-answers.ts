@@ -1,6 +1,6 @@
 /**
- * Metadata tells of contents too: `kubectl apply` keeps in an annotation all that it was given, of a Secret as well, and
- * managed fields name its keys. Where the page asks for metadata alone, neither goes to the browser.
+ * Metadata tells of contents too: `kubectl apply` keeps in an annotation all that it was given, of a Secret as well,
+ * and managed fields name its keys. Where the page asks for metadata alone, neither goes to the browser.
  */
 import { lastAppliedAnnotation } from '../kube/apply/last-applied.ts'
 import { isJsonObject } from '../kube/json-value.ts'

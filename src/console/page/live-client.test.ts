@@ -83,8 +83,8 @@ test('all watches of a page share one connection, and fail with it; the next has
   await settled()
   sockets[0]?.tell('close', 'it ends')
   expect((await watches).map((watch) => watch.status === 'rejected' && String(watch.reason))).toEqual([
-    'Error: it ends',
-    'Error: it ends',
+    'ConsoleUnreached: it ends',
+    'ConsoleUnreached: it ends',
   ])
   const next = live.watch(asked, undefined)
   await settled()

@@ -1,6 +1,6 @@
 /**
- * The page's end of `../live.ts`: one WebSocket to the console, and all watches of the page in it. A page that is hidden
- * closes it, and goes on where it was when seen: the server need not watch for what is not looked at.
+ * The page's end of `../live.ts`: one WebSocket to the console, and all watches of the page in it. A page that is
+ * hidden closes it, and goes on where it was when seen: the server need not watch for what is not looked at.
  */
 import { Channel } from '../../base/stream.ts'
 import type { TransportResponse } from '../../client/transport.ts'
@@ -27,6 +27,7 @@ interface Watch {
   readonly lines: Channel<Uint8Array>
   readonly answered: (response: TransportResponse) => void
   readonly fail: (error: Error) => void
+  isAnswered: boolean
 }
 
 interface OpenStream {
@@ -61,7 +62,8 @@ export class LiveClient {
     let leaving: ReturnType<typeof setTimeout> | undefined
     sight?.addEventListener('visibilitychange', () => {
       clearTimeout(leaving)
-      if (sight.hidden) leaving = setTimeout(() => this.#open?.leave(new Error('the page is hidden')), hiddenMs)
+      if (sight.hidden)
+        leaving = setTimeout(() => this.#open?.leave(new ConsoleUnreached('the page is hidden')), hiddenMs)
     })
   }
 
@@ -84,7 +86,7 @@ export class LiveClient {
         reject(error)
         lines.close(error)
       }
-      stream.watches.set(number, { lines, answered: resolve, fail })
+      stream.watches.set(number, { lines, answered: resolve, fail, isAnswered: false })
       signal?.addEventListener('abort', () => {
         reject(signal.reason as Error)
         lines.close()
@@ -109,7 +111,7 @@ export class LiveClient {
     const socket = this.#session.connect()
     const watches = new Map<number, Watch>()
     const { promise: opened, resolve, reject } = Promise.withResolvers<void>()
-    // A connection that failed is told to those who wait for it; there may be none any more.
+    // A connection that failed is told to the watches that wait for it; there may be none any more.
     opened.catch(() => undefined)
     let isOpen = false
     let silence: ReturnType<typeof setTimeout> | undefined
@@ -126,7 +128,7 @@ export class LiveClient {
     }
     const heard = (): void => {
       clearTimeout(silence)
-      silence = setTimeout(() => leave(new Error('the console says nothing any more')), silenceMs)
+      silence = setTimeout(() => leave(new ConsoleUnreached('the console says nothing any more')), silenceMs)
     }
     const stream: OpenStream = { opened, watches, leave, send: (order) => socket.send(JSON.stringify(order)) }
     heard()
@@ -142,7 +144,7 @@ export class LiveClient {
       if (watch !== undefined) take(watch, line)
     })
     socket.addEventListener('close', ({ reason }) => {
-      if (isOpen) end(new Error(reason || 'the console closed the connection of watches'))
+      if (isOpen) end(new ConsoleUnreached(reason || 'the console closed the connection of watches'))
       else void this.#whyNone().then(end)
     })
     return stream
@@ -153,7 +155,7 @@ export class LiveClient {
     try {
       const answer = await this.#session.fetch('/session')
       const { message } = (await answer.json()) as { message?: string }
-      return new Error(message ?? 'the console does not take the connection of watches')
+      return new ConsoleUnreached(message ?? 'the console does not take the connection of watches')
     } catch (error) {
       return new ConsoleUnreached(`the console does not answer: ${String(error)}`, { cause: error })
     }
@@ -162,12 +164,17 @@ export class LiveClient {
 
 const encoder = new TextEncoder()
 
-function take({ lines, answered, fail }: Watch, line: Line): void {
-  if (line.status === 200) answered({ status: 200, header: () => undefined, body: lines })
-  else if (line.status !== undefined) {
+function take(watch: Watch, line: Line): void {
+  const { lines, answered, fail } = watch
+  if (line.status === 200) {
+    watch.isAnswered = true
+    answered({ status: 200, header: () => undefined, body: lines })
+  } else if (line.status !== undefined) {
     answered({ status: line.status, header: () => undefined, body: encoder.encode(line.body ?? '') })
     lines.close()
-  } else if (line.failed !== undefined) fail(new Error(line.failed))
-  else if (line.end) lines.close()
+  } else if (line.failed !== undefined) {
+    // Before there was an answer, it is the cluster that is not reached; after that, what it sent.
+    fail(watch.isAnswered ? new Error(line.failed) : new ConsoleUnreached(line.failed))
+  } else if (line.end) lines.close()
   else lines.push(encoder.encode(`${JSON.stringify(line.event)}\n`))
 }
