@@ -20,6 +20,16 @@ export async function startServing<Ready>(
   env: Readonly<Record<string, string>> = {},
   program: string = main,
 ): Promise<{ child: ChildProcess; ready: Ready }> {
+  const { child, said } = await startHeard(args, env, program)
+  return { child, ready: JSON.parse(said) as Ready }
+}
+
+/** Resolves with what it says once it serves, in whatever form. @throws as `startServing` */
+export async function startHeard(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  program: string = main,
+): Promise<{ child: ChildProcess; said: string }> {
   const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
@@ -29,7 +39,7 @@ export async function startServing<Ready>(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     log = (log + text).slice(-8000)
   })
-  const ready = await new Promise<string>((resolve, reject) => {
+  const said = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`${name} said nothing:\n${log}`)), startTimeoutMs)
     child.once('error', reject)
     child.once('close', (code) => reject(new Error(`${name} ended with ${code}:\n${log}`)))
@@ -41,7 +51,7 @@ export async function startServing<Ready>(
       resolve(text)
     })
   })
-  return { child, ready: JSON.parse(ready) as Ready }
+  return { child, said }
 }
 
 export const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null
