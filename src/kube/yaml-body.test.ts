@@ -80,6 +80,10 @@ describe('a YAML body', () => {
     expect(parseYaml('{"a": 1, "a": 2}').duplicates).toEqual(['a'])
   })
 
+  test.each(['.', '+.', '-.', '.e1', '._', '1e999', '-1e999'])('takes %s for text, as Go does', (text) => {
+    expect(parseYaml(`a: ${text}\n? ${text}\n: 1`).value).toEqual({ a: text, [text]: 1 })
+  })
+
   const faults: { given: string; want: RegExp }[] = [
     { given: 'a: b: c', want: /^yaml: line 1: / },
     { given: 'a: 1\nb: [1', want: /^yaml: line 2: / },
