@@ -7,7 +7,8 @@
  *   npm run release -- 0.2.0 --repository https://git.example/team/borough
  *
  * package.json, the chart and the image say where the repository is: what package.json says already, else the remote
- * `origin`; `--repository` comes before both. All of it happens in a checkout of its own. Nothing is pushed or published: the commands for that are printed.
+ * `origin`; `--repository` comes before both. All of it happens in a checkout of its own. Nothing is pushed or
+ * published: the commands for that are printed.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

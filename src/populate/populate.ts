@@ -47,7 +47,6 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   const stop = new AbortController()
   opening.defer(() => stop.abort())
   const starting = options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal])
-
   await requireKubernetes(client)
   await refuseOwnKind(client)
   await installDefinition(client, clock, starting)

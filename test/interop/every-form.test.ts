@@ -1,4 +1,4 @@
-/** Every command that prints something for people, in every form of `-o`. A new command fails here until it has a row. */
+/** Every command that prints for people, in every form of `-o`. A new command fails here until it has a row. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
