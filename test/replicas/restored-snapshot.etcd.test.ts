@@ -77,9 +77,12 @@ describe.skipIf(program === undefined)(`a snapshot of etcd${why}`, { timeout: 30
     const etcd = await EtcdServer.start({ program: program ?? '' })
     onTestFinished(() => etcd[Symbol.asyncDispose]())
     const flags = [`--storage=etcd://${new URL(etcd.endpoint).host}`, '--log-level=error']
-    const start = (): Promise<BoroughProcess> => supervised(() => BoroughProcess.start(flags))
+    const start = async (): Promise<BoroughProcess> => {
+      const server = await supervised(() => BoroughProcess.start(flags))
+      onTestFinished(() => server[Symbol.asyncDispose]())
+      return server
+    }
     const servers = [await start(), await start()]
-    onTestFinished(async () => void (await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))))
     const kubeconfig = (await servers[0]?.adminKubeconfig()) ?? ''
     const clients = servers.map((server) => clientOf(kubeconfig, server))
     const writers = new Writers(clients, 'w')
