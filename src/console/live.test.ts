@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
@@ -90,4 +90,61 @@ test('of a page that does not read, watches are not read either', async () => {
   page.resume()
   await expect.poll(() => isEnded).toBe(true)
   expect(read).toBe(200)
+})
+
+/** The console's end of a connection whose other end takes what it is sent when the test says so. */
+class UnreadSocket extends EventEmitter {
+  bufferedAmount = 0
+  isPaused = false
+  readonly #unread: { readonly line: string; readonly taken: () => void }[] = []
+
+  send(line: string, taken: () => void): void {
+    this.bufferedAmount += line.length
+    this.#unread.push({ line, taken })
+  }
+
+  pause(): void {
+    this.isPaused = true
+  }
+
+  resume(): void {
+    this.isPaused = false
+  }
+
+  /** @returns how many lines there were */
+  takeAll(): number {
+    const all = this.#unread.splice(0)
+    for (const { line, taken } of all) {
+      this.bufferedAmount -= line.length
+      taken()
+    }
+    return all.length
+  }
+}
+
+test('of a page that does not read, orders are not read either: each has an answer', async () => {
+  const socket = new UnreadSocket()
+  const transport: Transport = { send: () => Promise.reject(new Error('not asked')) }
+  const live = new LiveStreams({ transport, userAgent: 'test', clock: new FakeClock(0) })
+  const served = live.serve(socket as unknown as WebSocket)
+  const path = `/none/${'x'.repeat(60_000)}`
+  let orders = 0
+  const flood = async (): Promise<void> => {
+    while (!socket.isPaused && orders < 1000) {
+      socket.emit('message', Buffer.from(JSON.stringify({ open: ++orders, path })))
+      await new Promise(setImmediate)
+    }
+  }
+  await flood()
+  expect(socket.bufferedAmount).toBeLessThan(512 * 1024)
+  expect(socket.isPaused).toBe(true)
+  const before = orders
+  expect(socket.takeAll()).toBe(before)
+  await expect.poll(() => socket.isPaused).toBe(false)
+  await flood()
+  expect(orders).toBeGreaterThan(before)
+  expect(orders).toBeLessThan(1000)
+  expect(socket.takeAll()).toBe(orders - before)
+  socket.emit('close')
+  await served
 })

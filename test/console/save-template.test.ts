@@ -58,6 +58,7 @@ test('what kubectl apply keeps of a template stays with it, though it is not edi
 /** A connection that goes with the next write, before the server has it or after, and stays away for some reads. */
 function losing(client: Client, when: 'before' | 'after', meanwhile?: () => Promise<unknown>): Client {
   let reads = 0
+  let isLost = false
   return new Proxy(client, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)
@@ -65,7 +66,7 @@ function losing(client: Client, when: 'before' | 'after', meanwhile?: () => Prom
       const call = value.bind(target) as (...args: unknown[]) => Promise<unknown>
       if (key === 'get') {
         return async (...args: unknown[]) => {
-          if (reads++ < 3) throw new ConsoleUnreached('it is down')
+          if (isLost && reads++ < 3) throw new ConsoleUnreached('it is down')
           return call(...args)
         }
       }
@@ -73,6 +74,7 @@ function losing(client: Client, when: 'before' | 'after', meanwhile?: () => Prom
       return async (...args: unknown[]) => {
         if (when === 'after') await call(...args)
         await meanwhile?.()
+        isLost = true
         throw new ConsoleUnreached('cut')
       }
     },
@@ -107,6 +109,38 @@ test('of a namespace too: made, not made, or made by another client', async () =
   await expect(new Creations(losing(client, 'before'), clock).begin(draft('not-made'))).rejects.toThrow(NotStored)
   const other = () => client.create(namespaceResource, { metadata: { name: 'theirs' } })
   await expect(new Creations(losing(client, 'before', other), clock).begin(draft('theirs'))).rejects.toThrow(
-    'a namespace theirs is there, and not as it was asked for: another client made it',
+    'a namespace theirs is there, and is not the one that was asked for: another client made it',
   )
+})
+
+test('a namespace that was there before is not told to be the one that was asked for', async () => {
+  await using plane = await startControlPlane({ controllers: () => false })
+  const { client } = plane
+  await client.create(namespaceResource, { metadata: { name: 'taken', labels: { team: 'a' } } })
+  const draft = { ...emptyDraft, name: 'taken', labels: 'team=a' }
+  await expect(new Creations(losing(client, 'before'), clock).begin(draft)).rejects.toThrow(
+    'a namespace taken is there, and is not the one that was asked for: another client made it',
+  )
+  await expect(new Creations(client, clock).begin(draft)).rejects.toThrow('already exists')
+})
+
+test('nothing is sent where the server can’t be asked before, and the user is told so', async () => {
+  await using plane = await startControlPlane({ controllers: () => false })
+  const { client } = plane
+  let isDown = true
+  const reached = new Proxy(client, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        if (key === 'get' && isDown) return Promise.reject(new ConsoleUnreached('it is down'))
+        return Reflect.apply(value, target, args) as unknown
+      }
+    },
+  })
+  const creations = new Creations(reached, clock)
+  await expect(creations.begin({ ...emptyDraft, name: 'later' })).rejects.toThrow(NotStored)
+  await expect(client.get(namespaceResource, { name: 'later' })).rejects.toThrow('not found')
+  isDown = false
+  expect((await creations.begin({ ...emptyDraft, name: 'later' })).metadata.uid).toBeDefined()
 })

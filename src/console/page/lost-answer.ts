@@ -24,6 +24,11 @@ export class NotStored extends Error {
   override readonly name = 'NotStored'
 }
 
+export function notStored(lost: unknown): NotStored {
+  const why = lost instanceof Error ? lost.message : String(lost)
+  return new NotStored(`it was not stored, and can be sent again: the connection was lost (${why})`, { cause: lost })
+}
+
 /** @throws what `write` throws, but where no answer came; NotStored; Error where that can't be known */
 export async function writeOrLook<T>(write: () => Promise<T>, { clock, onLost, look }: LostAnswer<T>): Promise<T> {
   try {
@@ -33,8 +38,7 @@ export async function writeOrLook<T>(write: () => Promise<T>, { clock, onLost, l
     onLost?.()
     const stored = await untilAnswered(clock, look)
     if (stored !== undefined) return stored
-    const why = lost instanceof Error ? lost.message : String(lost)
-    throw new NotStored(`it was not stored, and can be sent again: the connection was lost (${why})`, { cause: lost })
+    throw notStored(lost)
   }
 }
 

@@ -15,7 +15,7 @@ import { useMay } from '../access-review.ts'
 import { expiryText } from '../namespaces/draft.ts'
 import { useCluster } from '../use-cluster.ts'
 import { Moment } from '../widgets/moment.tsx'
-import { Refusal } from '../widgets/refusal.tsx'
+import { WriteRefusal } from '../widgets/refusal.tsx'
 
 interface ExpirySettingsProps {
   readonly namespace: Namespace
@@ -51,7 +51,7 @@ export function ExpirySettings({ namespace, isAllowed }: ExpirySettingsProps) {
         <Extend namespace={namespace} set={set} />
       ) : null}
       {isAllowed && (mayExtend || mayShorten) ? <SetEnd set={set} /> : null}
-      {refused.value === undefined ? null : <Refusal error={refused.value} />}
+      {refused.value === undefined ? null : <WriteRefusal error={refused.value} />}
       {isAllowed ? <Missing mayExtend={mayExtend} mayShorten={mayShorten} /> : null}
     </div>
   )

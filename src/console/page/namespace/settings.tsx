@@ -4,7 +4,7 @@ import { deletionProtectionAnnotation, type Namespace, namespaceResource } from 
 import { useMay } from '../access-review.ts'
 import { rowOf } from '../namespaces/namespace-row.ts'
 import { useCluster } from '../use-cluster.ts'
-import { Refusal } from '../widgets/refusal.tsx'
+import { WriteRefusal } from '../widgets/refusal.tsx'
 import { ExpirySettings } from './expiry-settings.tsx'
 
 export function Settings({ namespace }: { readonly namespace: Namespace }) {
@@ -51,7 +51,7 @@ function Protection({ namespace, isAllowed }: PartProps) {
         />
         Protected from deletion
       </label>
-      {refused.value === undefined ? null : <Refusal error={refused.value} />}
+      {refused.value === undefined ? null : <WriteRefusal error={refused.value} />}
     </div>
   )
 }

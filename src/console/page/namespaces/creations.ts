@@ -6,7 +6,8 @@ import { type Namespace, namespaceResource } from '../../../apis/namespaces/type
 import type { Clock } from '../../../base/clock.ts'
 import type { Client } from '../../../client/client.ts'
 import { isNotFound } from '../../../kube/status-error.ts'
-import { writeOrLook } from '../lost-answer.ts'
+import { notStored, writeOrLook } from '../lost-answer.ts'
+import { isUnreached } from '../unreached.ts'
 import { type Draft, namespaceOf } from './draft.ts'
 
 export interface RefusedDraft {
@@ -29,19 +30,7 @@ export class Creations {
   /** The draft of one that is refused is had from `takeRefused`. */
   begin(draft: Draft): Promise<Namespace> {
     const { name } = draft
-    const client = this.#client
-    const sent = namespaceOf(draft)
-    const created = writeOrLook(() => client.create(namespaceResource, sent) as Promise<Namespace>, {
-      clock: this.#clock,
-      async look() {
-        const found = await client.get(namespaceResource, { name }).catch((error: unknown) => {
-          if (isNotFound(error)) return undefined
-          throw error
-        })
-        if (found === undefined || holds(found, sent)) return found
-        throw new Error(`a namespace ${name} is there, and not as it was asked for: another client made it`)
-      },
-    })
+    const created = this.#create(name, namespaceOf(draft))
     this.#underWay.set(name, created)
     const end = (): void => {
       if (this.#underWay.get(name) === created) this.#underWay.delete(name)
@@ -51,6 +40,29 @@ export class Creations {
       this.#refused = { draft, error }
     })
     return created
+  }
+
+  async #create(name: string, sent: Namespace): Promise<Namespace> {
+    const client = this.#client
+    const find = (): Promise<Namespace | undefined> =>
+      client.get(namespaceResource, { name }).catch((error: unknown) => {
+        if (isNotFound(error)) return undefined
+        throw error
+      })
+    // Should the answer be lost, one that is found then may not be this one. Who may not read it is not shown another's.
+    const before = await find().catch((error: unknown) => {
+      if (isUnreached(error)) throw notStored(error)
+      return undefined
+    })
+    return writeOrLook(() => client.create(namespaceResource, sent) as Promise<Namespace>, {
+      clock: this.#clock,
+      async look() {
+        const found = await find()
+        if (found === undefined) return undefined
+        if (found.metadata.uid !== before?.metadata.uid && holds(found, sent)) return found
+        throw new Error(`a namespace ${name} is there, and is not the one that was asked for: another client made it`)
+      },
+    })
   }
 
   /** Undefined where this tab does not wait for one: it was answered, or another tab or client sent it. */
