@@ -157,9 +157,9 @@ export async function verifyDirectory(dataDir: string, report?: ReportProgress):
 }
 
 /** Of a data directory that no server runs on; see `rebuildIndex`. @throws StorageError */
-export async function rebuildIndexOf(dataDir: string): Promise<RebuiltIndex> {
+export async function rebuildIndexOf(dataDir: string, acceptLoss: boolean): Promise<RebuiltIndex> {
   const { rebuildIndex } = await import('./sqlite/rebuild-index.ts')
-  return rebuildIndex(join(dataDir, storeFolder))
+  return rebuildIndex(join(dataDir, storeFolder), acceptLoss)
 }
 
 /** Of a data directory that no server runs on; see `squeeze`. @throws StorageError */

@@ -3,6 +3,7 @@ import { openValue } from '../sealed-value.ts'
 import { type Revision, StorageError } from '../storage.ts'
 import { markBackup } from './backup-mark.ts'
 import { firstFormat, pragma, readMeta } from './file-format.ts'
+import { requireEnd } from './loss.ts'
 import { checkRow } from './rows.ts'
 import { openForReading } from './snapshot.ts'
 
@@ -28,6 +29,7 @@ export interface LoggedChanges extends Disposable {
 
 /** undefined: some of them are not in the log any more. @throws StorageError */
 export function openChanges(directory: string, after: Revision): LoggedChanges | undefined {
+  requireEnd(directory)
   const { database, path, [Symbol.dispose]: dispose } = openForReading(directory)
   try {
     const meta = readMeta(database, path)

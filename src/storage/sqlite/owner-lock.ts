@@ -5,13 +5,14 @@
  * The file also remembers, in `user_version`, what was made beside it, so that a file that is gone is not taken for one
  * that never was: 1 = the store, 2 = the mark of the last acknowledged revision too.
  */
-import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StorageError } from '../storage.ts'
 import { pragma } from './file-format.ts'
-import { faultOf } from './sqlite-faults.ts'
+import { errorOf, faultOf } from './sqlite-faults.ts'
 
+const lockName = 'owner.lock'
 const storeMade = 1
 const markMade = 2
 
@@ -22,7 +23,7 @@ export class OwnerLock implements Disposable {
   /** Makes the directory where it is missing. @throws StorageError code=locked | unavailable | full */
   constructor(directory: string) {
     this.#directory = directory
-    const path = join(directory, 'owner.lock')
+    const path = join(directory, lockName)
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 })
       closeSync(openSync(path, 'a', 0o600))
@@ -70,6 +71,26 @@ export class OwnerLock implements Disposable {
 
   #made(): number {
     return Number(pragma(this.#file, 'user_version'))
+  }
+}
+
+/**
+ * A mark was made here once: asked beside the process that owns the store. The file is opened by SQLite alone, since
+ * another descriptor of it that this process closes would free the lock that this process may hold. @throws StorageError
+ */
+export function wasMarked(directory: string): boolean {
+  const path = join(directory, lockName)
+  if (!existsSync(path)) return false
+  const file = new DatabaseSync(path, { readOnly: true, timeout: 0 })
+  try {
+    return Number(pragma(file, 'user_version')) >= markMade
+  } catch (error) {
+    const fault = faultOf(error, path)
+    // The process that holds it made the mark when it opened the store.
+    if (fault.code === 'locked') return true
+    throw errorOf(fault)
+  } finally {
+    file.close()
   }
 }
 
