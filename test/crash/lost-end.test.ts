@@ -2,6 +2,7 @@
  * A store that ends before what was acknowledged, or lacks rows of its log: commands that read it, or mend its index,
  * must not take what is left for the whole.
  */
+import { execFileSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -104,3 +105,13 @@ it('a store whose table meta is damaged, too, gets an index where its log ends w
   const { entries, revision } = await rebuildIndexAt(dataDir)
   expect({ entries, revision }).toEqual({ entries: 2, revision: last + 2 * positionsPerCommit - 1 })
 })
+
+it.each(['state.db', 'state.db-wal', 'acknowledged', 'owner.lock'])(
+  'a pipe in the place of %s is named',
+  async (name) => {
+    const path = join(store(), name)
+    await rm(path, { force: true })
+    execFileSync('mkfifo', ['-m', '600', path])
+    await expect(open()).rejects.toThrow(`${path} is no file`)
+  },
+)

@@ -5,7 +5,7 @@
  * The file also remembers, in `user_version`, what was made beside it, so that a file that is gone is not taken for one
  * that never was: 1 = the store, 2 = the mark of the last acknowledged revision too.
  */
-import { closeSync, existsSync, fstatSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StorageError } from '../storage.ts'
@@ -13,6 +13,8 @@ import { pragma } from './file-format.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
 
 const lockName = 'owner.lock'
+/** All that are opened when a store is. */
+const storeFiles = [lockName, 'acknowledged', 'state.db', 'state.db-wal', 'state.db-shm']
 const storeMade = 1
 const markMade = 2
 
@@ -26,6 +28,7 @@ export class OwnerLock implements Disposable {
     const path = join(directory, lockName)
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 })
+      for (const name of storeFiles) requireFile(join(directory, name))
       closeSync(openSync(path, 'a', 0o600))
       this.#file = new DatabaseSync(path, { timeout: 0 })
       try {
@@ -92,6 +95,13 @@ export function wasMarked(directory: string): boolean {
   } finally {
     file.close()
   }
+}
+
+/** To open a pipe would wait for ever. @throws StorageError code=corrupt */
+function requireFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined || found.isFile()) return
+  throw new StorageError('corrupt', `${path} is no file, but what a store keeps lies there; restore it from a backup`)
 }
 
 function syncDirectory(directory: string): void {
