@@ -60,10 +60,14 @@ export async function backUpInto(folder: string, dataDir: string, options: SetOp
   const newest = files.at(-1)
   const full = files.findLast(({ after }) => after === undefined)
   const isDue = full === undefined || (await isOlder(full.path, options))
-  const done =
-    (newest === undefined || isDue ? undefined : await backUpChanges(folder, dataDir, newest, options)) ??
-    (await backUpWhole(folder, dataDir, options))
-  await markBackedUp(dataDir, done.revision)
+  const changes = newest === undefined || isDue ? undefined : await backUpChanges(folder, dataDir, newest, options)
+  const done = changes ?? (await backUpWhole(folder, dataDir, options))
+  try {
+    // What lies between the two can be restored, too.
+    if (done.full && newest !== undefined) await backUpChanges(folder, dataDir, newest, options, done.revision)
+  } finally {
+    await markBackedUp(dataDir, done.revision)
+  }
   return done
 }
 
@@ -92,9 +96,12 @@ async function backUpChanges(
   dataDir: string,
   newest: SetFile,
   options: SetOptions,
+  upTo?: number,
 ): Promise<SetBackup | undefined> {
   const previous = await digestOfFile(newest, options.report)
-  using log = await changesOf(dataDir, newest.revision)
+  // Before it is read: what is committed later is not of this time.
+  const time = formatTime(options.clock.now())
+  using log = await changesOf(dataDir, newest.revision, upTo)
   if (log === undefined) return undefined
   if (options.encryption === undefined && log.has(encryptedMarker)) throw keysInClear(dataDir)
   const { revision } = log
@@ -112,7 +119,7 @@ async function backUpChanges(
       await options.rest?.()
     }
   }
-  const head = { after: newest.revision, previous, revision, time: formatTime(options.clock.now()) }
+  const head = { after: newest.revision, previous, revision, time }
   const path = join(folder, `changes-${digits(newest.revision)}-${digits(revision)}`)
   const { sha256, entries } = await writeChangeFile(path, head, changes())
   const read = await readChangeFile(path, (done) => tell('verifying', done))
@@ -155,7 +162,7 @@ async function readSet(folder: string, point: RestorePoint, options: PlaceOption
   const base = await baseOf(files, point)
   if (base === undefined) throw await noneBefore(folder, files)
   const contents = await backupSource(base.path, options.report).read()
-  const { changed, revision, timeMs = contents.timeMs } = await changesUpTo(files, base, point)
+  const { changed, revision, timeMs = contents.timeMs } = await changesUpTo(files, base, contents.timeMs, point)
   return {
     revision,
     ...(contents.size === undefined ? {} : { size: contents.size }),
@@ -194,8 +201,13 @@ interface Changed {
   readonly timeMs: number | undefined
 }
 
-/** @throws CopyError where a file is missing in between */
-async function changesUpTo(files: readonly SetFile[], base: SetFile, point: RestorePoint): Promise<Changed> {
+/** @throws CopyError where a file is missing in between, or the point lies beyond what is there */
+async function changesUpTo(
+  files: readonly SetFile[],
+  base: SetFile,
+  baseMs: number | undefined,
+  point: RestorePoint,
+): Promise<Changed> {
   const changed = new Map<string, Uint8Array | undefined>()
   let previous = await digestOfFile(base)
   let end = base.revision
@@ -206,35 +218,52 @@ async function changesUpTo(files: readonly SetFile[], base: SetFile, point: Rest
     ('revision' in point ? change.revision <= point.revision : change.timeMs > 0 && change.timeMs <= point.timeMs)
   for (let file = next(files, end); file !== undefined; file = next(files, end)) {
     const { head, sha256, changes } = await readChangeFile(file.path)
-    if (head.after !== end || head.previous !== previous) {
+    if (head.after !== end || !(head.previous === previous || (await isFullOf(files, end, head.previous)))) {
       throw new CopyError(`${file.path} does not follow what is there before it`)
     }
-    let isWhole = true
+    timeMs = Date.parse(head.time)
     for (const change of changes) {
       // Keys of the authority have no time of their own: they go with the file.
-      if (change.timeMs > 0 && !isWithin(change)) {
-        isWhole = false
-        break
-      }
+      if (change.timeMs > 0 && !isWithin(change)) return { changed, revision, timeMs }
       changed.set(change.key, change.value)
       if (change.timeMs > 0) revision = Math.max(revision, change.revision)
     }
-    timeMs = Date.parse(head.time)
-    if (!isWhole) break
     ;({ revision: end } = head)
     revision = end
     previous = sha256
   }
-  requireReached(point, revision, base)
+  requireKnown(files, { revision: end, timeMs: timeMs ?? baseMs ?? 0 }, point)
   return { changed, revision, timeMs }
 }
 
-const next = (files: readonly SetFile[], end: number): SetFile | undefined => files.find(({ after }) => after === end)
-
-function requireReached(point: RestorePoint, revision: number, base: SetFile): void {
-  if (point === undefined || !('revision' in point) || revision >= base.revision) return
-  throw new CopyError(`revision ${point.revision} is before the first backup`)
+/** What follows a full backup may follow the changes that end where it does, as well. */
+async function isFullOf(files: readonly SetFile[], revision: number, sha256: string): Promise<boolean> {
+  const full = files.find((file) => file.after === undefined && file.revision === revision)
+  return full !== undefined && (await digestOfFile(full)) === sha256
 }
+
+interface End {
+  readonly revision: number
+  readonly timeMs: number
+}
+
+/** No later change was found, up to the end of what follows one another: then nothing is known of what came after. */
+function requireKnown(files: readonly SetFile[], end: End, point: RestorePoint): void {
+  const later = files.find(({ revision }) => revision > end.revision)
+  if (point === undefined ? later === undefined : isBefore(point, end)) return
+  const last = `revision ${end.revision}, of ${formatTime(end.timeMs)}`
+  if (later === undefined) {
+    throw new CopyError(`what was then is not known: the newest backup ends at ${last}, which is restored without --to`)
+  }
+  throw new CopyError(
+    `what follows ${last}, is missing: the next is ${later.path}. Up to there it is --to ${end.revision}`,
+  )
+}
+
+const isBefore = (point: Exclude<RestorePoint, undefined>, end: End): boolean =>
+  'revision' in point ? point.revision <= end.revision : point.timeMs <= end.timeMs
+
+const next = (files: readonly SetFile[], end: number): SetFile | undefined => files.find(({ after }) => after === end)
 
 /** Ascending by key, as both are. */
 async function* merged(

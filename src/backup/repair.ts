@@ -75,12 +75,13 @@ export async function repairAt(
   return await repairEntry(opened.storage, key, remedy, options.backup)
 }
 
-/** Of a data directory that no server runs on. */
+/** Of a data directory that no server runs on. `acceptLoss`: of what is left. */
 export async function rebuildIndexAt(
   dataDir: string,
+  acceptLoss = false,
 ): Promise<{ readonly entries: number; readonly revision: Revision }> {
   await using _ = await openDataDir(dataDir)
-  return await rebuildIndexOf(dataDir)
+  return await rebuildIndexOf(dataDir, acceptLoss)
 }
 
 /** A data directory is locked; an etcd may be served meanwhile. */

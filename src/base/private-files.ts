@@ -165,15 +165,22 @@ export const openPrivateForAppend = (path: string): Promise<FileHandle> =>
 
 /** Checks what was opened, not what the path names a moment later. */
 async function openChecked(path: string, flags: number, remedy: string): Promise<FileHandle> {
+  // What is appended to may be a pipe. To open one that is read would wait for ever.
+  const mayBePipe = (flags & constants.O_APPEND) !== 0
   let file: FileHandle
   try {
-    file = await open(path, flags, 0o600)
+    file = await open(path, mayBePipe ? flags : flags | constants.O_NONBLOCK, 0o600)
   } catch (error) {
     throw new PrivateFileError(`can't ${flags & constants.O_APPEND ? 'write' : 'read'} ${path} (${codeOf(error)})`, {
       cause: error,
     })
   }
-  const { mode, uid } = await file.stat()
+  const found = await file.stat()
+  if (!mayBePipe && !found.isFile() && !found.isDirectory()) {
+    await file.close()
+    throw new PrivateFileError(`${path} is no file`)
+  }
+  const { mode, uid } = found
   const self = process.getuid?.()
   const mine = self === undefined || self === 0 || uid === self
   // Windows has no such modes.

@@ -13,6 +13,7 @@ interface RepairFlags extends StoreFlags {
   readonly with?: Remedy
   readonly from?: string
   readonly index?: true
+  readonly acceptLoss?: true
   readonly yes?: true
 }
 
@@ -61,6 +62,7 @@ export function addRepairCommand(program: Command): void {
     )
     .option('--from <file>', 'the backup to look into')
     .option('--index', 'make the index of what exists anew from the log, where that is sound; history is given up')
+    .option('--accept-loss', 'with --index: also where the log lacks something that was written, without it')
     .option('--yes', 'really do it')
   withQuietFlag(addStoreOptions(repair))
     .addHelpText(
@@ -81,11 +83,12 @@ async function run(flags: RepairFlags, command: Command): Promise<void> {
   const place = storeOf(flags, command)
   if ((flags.key === undefined) !== (flags.with === undefined)) command.error('--key and --with go together')
   if (flags.with === 'backup' && flags.from === undefined) command.error('--with backup needs --from <file>')
+  if (flags.acceptLoss && !flags.index) command.error('--accept-loss goes with --index')
   if (flags.index && !('dataDir' in place)) command.error('--index is of a SQLite store')
   if ((flags.index || flags.key !== undefined) && !flags.yes) command.error('nothing was changed: say --yes to do it')
   const { damagedAt, rebuildIndexAt, repairAt } = await import('../backup/backup.ts')
   if (flags.index && 'dataDir' in place) {
-    const { entries, revision } = await rebuildIndexAt(place.dataDir)
+    const { entries, revision } = await rebuildIndexAt(place.dataDir, flags.acceptLoss)
     return printAnswer(command, {
       value: { entries, revision },
       text: () => `the index was made anew from the log: ${entries} keys, at revision ${revision}\n`,

@@ -4,7 +4,8 @@
  * share them. A record is durable before the first value is encrypted with its seed.
  */
 import { createHash } from 'node:crypto'
-import { prefixSpan, type Storage } from '../storage/storage.ts'
+import { damageOf } from '../storage/damaged-value.ts'
+import { prefixSpan, type Storage, StorageError } from '../storage/storage.ts'
 import type { KmsCiphertext } from './kms-client.ts'
 
 const prefix = '/borough/encryption/kms/'
@@ -60,7 +61,10 @@ function encode({ ciphertext, keyId, annotations }: KmsCiphertext): Uint8Array {
   return Buffer.from(JSON.stringify({ keyId, seed: base64(ciphertext), annotations: named } satisfies StoredSeed))
 }
 
+/** @throws StorageError code=damaged; the message names key and revision */
 function decode(value: Uint8Array): KmsCiphertext {
+  const damage = damageOf(value)
+  if (damage !== undefined) throw new StorageError('damaged', `${damage}; see 'borough storage repair'`)
   const { keyId, seed, annotations } = JSON.parse(Buffer.from(value).toString('utf8')) as StoredSeed
   const named = Object.entries(annotations).map(([name, text]) => [name, Buffer.from(text, 'base64')] as const)
   return { keyId, ciphertext: Buffer.from(seed, 'base64'), annotations: new Map(named) }

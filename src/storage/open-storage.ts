@@ -139,9 +139,9 @@ export async function snapshotOf(dataDir: string): Promise<FileSnapshot> {
 }
 
 /** Of a data directory, also while a server runs on it. undefined: they are not all kept. @throws StorageError */
-export async function changesOf(dataDir: string, after: Revision): Promise<LoggedChanges | undefined> {
+export async function changesOf(dataDir: string, after: Revision, upTo?: Revision): Promise<LoggedChanges | undefined> {
   const { openChanges } = await import('./sqlite/changes.ts')
-  return openChanges(join(dataDir, storeFolder), after)
+  return openChanges(join(dataDir, storeFolder), after, upTo)
 }
 
 /** Keeps what comes after `revision` in the log, for the next backup. */
@@ -157,9 +157,9 @@ export async function verifyDirectory(dataDir: string, report?: ReportProgress):
 }
 
 /** Of a data directory that no server runs on; see `rebuildIndex`. @throws StorageError */
-export async function rebuildIndexOf(dataDir: string): Promise<RebuiltIndex> {
+export async function rebuildIndexOf(dataDir: string, acceptLoss: boolean): Promise<RebuiltIndex> {
   const { rebuildIndex } = await import('./sqlite/rebuild-index.ts')
-  return rebuildIndex(join(dataDir, storeFolder))
+  return rebuildIndex(join(dataDir, storeFolder), acceptLoss)
 }
 
 /** Of a data directory that no server runs on; see `squeeze`. @throws StorageError */

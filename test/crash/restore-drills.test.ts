@@ -126,12 +126,16 @@ describe('a set of backups', () => {
     const clock = new FakeClock(now.ms)
     await backUpInto(set, dataDir, { clock, log: silentLog })
     for (const [i, key] of ['/a', '/b', '/c'].entries()) write(i + 1, key)
+    await clock.advance(now.ms - clock.now())
     await backUpInto(set, dataDir, { clock, log: silentLog })
     log.close()
     const at = (minutes: number): RestorePoint => ({ timeMs: Date.UTC(2026, 0, 1) + minutes * 60_000 })
     expect(Object.keys(await restoredState(at(2)))).toEqual(['/a', '/b'])
     expect(Object.keys(await restoredState(at(2.5)))).toEqual(['/a', '/b'])
-    expect(Object.keys(await restoredState(at(60)))).toEqual(['/a', '/b', '/c'])
+    expect(Object.keys(await restoredState(at(3)))).toEqual(['/a', '/b', '/c'])
+    await expect(restore(at(60))).rejects.toThrow(
+      /^what was then is not known: the newest backup ends at revision \d+, of/,
+    )
     await expect(restore(at(-1))).rejects.toThrow(
       `${set} has no full backup of then or before: the oldest is ${set}/full-`,
     )
@@ -181,15 +185,53 @@ describe('a set of backups', () => {
       await put(storage, '/a', `${i} changed`)
       await backUpInto(set, dataDir, options)
     }
-    expect(await forgetOld(set, 2)).toBe(4)
+    expect(await forgetOld(set, 2)).toBe(6)
     const names = (await readdir(set)).toSorted()
     expect(names.map((name) => name.replaceAll(/\d+/g, 'n'))).toEqual([
+      'changes-n-n',
       'changes-n-n',
       'changes-n-n',
       'full-n',
       'full-n',
     ])
     expect(await restoredState()).toEqual({ '/a': '3 changed' })
+  })
+
+  it('each moment around a full backup can be restored, too', async () => {
+    const moments: { readonly revision: number; readonly state: Record<string, string> }[] = []
+    {
+      await using storage = await open()
+      for (let i = 0; i < 9; i++) {
+        const revision = await put(storage, `/${i % 4}`, i % 4 === 3 ? undefined : `${i}`)
+        moments.push({ revision, state: await stateOf(storage) })
+        if (i % 2 === 0) await backUpInto(set, dataDir, i % 4 === 0 ? { ...options, fullAfterMs: 0 } : options)
+      }
+    }
+    expect((await readdir(set)).filter((name) => name.startsWith('full-'))).toHaveLength(3)
+    for (const [i, { revision, state }] of moments.entries()) {
+      expect(await restoredState({ revision })).toEqual(state)
+      // Not its end: its first change. Of the first commit that lies before all backups.
+      if (i > 0) expect(await restoredState({ revision: revision - 1023 })).toEqual(state)
+    }
+  })
+
+  it('what is not known is not restored: a file that is missing in between, and what is beyond the newest', async () => {
+    const ends: number[] = []
+    {
+      await using storage = await open()
+      for (const key of ['/a', '/b', '/c']) {
+        await put(storage, key, key)
+        ends.push((await backUpInto(set, dataDir, options)).revision)
+      }
+    }
+    const [first = 0, second = 0, third = 0] = ends
+    await expect(restore({ revision: third + 1 })).rejects.toThrow(`the newest backup ends at revision ${third}, of`)
+    const name = (await readdir(set)).find((each) => each.endsWith(`-${String(second).padStart(16, '0')}`)) ?? ''
+    await rm(join(set, name))
+    for (const point of [undefined, { revision: second }, { revision: third }, { timeMs: Date.now() + 5000 }]) {
+      await expect(restore(point)).rejects.toThrow(`what follows revision ${first}, of`)
+    }
+    expect(await restoredState({ revision: first })).toEqual({ '/a': '/a' })
   })
 
   const damages: readonly { readonly name: string; readonly of: string; spoil(text: string): string; says: RegExp }[] =

@@ -7,7 +7,7 @@ import { FakeClock } from '../../src/base/fake-clock.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { EncryptedStorage } from '../../src/encryption/encrypted-storage.ts'
 import { Encryption } from '../../src/encryption/encryption.ts'
-import { damageOf } from '../../src/storage/damaged-value.ts'
+import { damageNote, damageOf } from '../../src/storage/damaged-value.ts'
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.ts'
 import { prefixSpan, type Storage } from '../../src/storage/storage.ts'
 import { put, text } from '../contract/storage-reader.ts'
@@ -72,6 +72,18 @@ describe('provider kms', () => {
     await using second = await encrypted(memory)
     expect(plugin.calls).toEqual(['Status', 'Encrypt', 'Decrypt', 'Status'])
     expect(await read(second)).toBe('one')
+  })
+
+  it('a seed that is damaged where it lies is named', async () => {
+    const memory = new MemoryStorage({})
+    await using storage = await encrypted(memory)
+    await write(storage, 'one')
+    const { entries } = await memory.range(prefixSpan('/borough/encryption/kms/'))
+    const [record] = entries
+    const note = `the stored value of ${record?.key} at revision ${record?.revision} is damaged: some bytes are others`
+    const writes = [{ key: record?.key ?? '', value: damageNote(note), expect: record?.revision ?? 0 }]
+    expect(await memory.commit({ guards: [], writes }).done).toMatchObject({ ok: true })
+    await expect(encrypted(memory)).rejects.toThrow(`${note}; see 'borough storage repair'`)
   })
 
   it('takes a new key of the plugin, and reads what the old one encrypted', async () => {

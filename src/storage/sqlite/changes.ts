@@ -3,6 +3,7 @@ import { openValue } from '../sealed-value.ts'
 import { type Revision, StorageError } from '../storage.ts'
 import { markBackup } from './backup-mark.ts'
 import { firstFormat, pragma, readMeta } from './file-format.ts'
+import { requireEnd } from './loss.ts'
 import { checkRow } from './rows.ts'
 import { openForReading } from './snapshot.ts'
 
@@ -26,8 +27,9 @@ export interface LoggedChanges extends Disposable {
   changes(): Generator<LoggedChange>
 }
 
-/** undefined: some of them are not in the log any more. @throws StorageError */
-export function openChanges(directory: string, after: Revision): LoggedChanges | undefined {
+/** `upTo`: not beyond this one. undefined: some of them are not in the log any more. @throws StorageError */
+export function openChanges(directory: string, after: Revision, upTo?: Revision): LoggedChanges | undefined {
+  requireEnd(directory)
   const { database, path, [Symbol.dispose]: dispose } = openForReading(directory)
   try {
     const meta = readMeta(database, path)
@@ -35,15 +37,17 @@ export function openChanges(directory: string, after: Revision): LoggedChanges |
       dispose()
       return undefined
     }
+    const end = upTo ?? meta.head
+    const within = 'FROM log WHERE revision > ? AND revision <= ?'
     return {
-      revision: meta.head,
-      size: Number(database.prepare('SELECT count(*) AS n FROM log WHERE revision > ?').get(after)?.['n']),
+      revision: end,
+      size: Number(database.prepare(`SELECT count(*) AS n ${within}`).get(after, end)?.['n']),
       has: (key) => database.prepare('SELECT 1 FROM present WHERE key = ?').get(key) !== undefined,
       *changes() {
         const rows = database.prepare(
-          'SELECT revision, key, value, value IS NULL AS gone, header FROM log WHERE revision > ? ORDER BY revision',
+          `SELECT revision, key, value, value IS NULL AS gone, header ${within} ORDER BY revision`,
         )
-        for (const { revision, key, value, gone, header } of rows.iterate(after)) {
+        for (const { revision, key, value, gone, header } of rows.iterate(after, end)) {
           if (typeof key !== 'string' || typeof revision !== 'number') {
             throw new StorageError('corrupt', `${path} is damaged (a change is unreadable)`)
           }

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { endOfCommit, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
 import { readMark } from './acknowledged-mark.ts'
 import { checkFormat, readMeta } from './file-format.ts'
+import { wasMarked } from './owner-lock.ts'
 import { transactionsAfterDamage } from './wal-examination.ts'
 
 export const markName = 'acknowledged'
@@ -21,16 +22,39 @@ export interface FoundEnd {
   readonly loss: string | undefined
 }
 
-/** `expectMark`: a mark was made here once. @throws StorageError */
-export function findEnd(directory: string, expectMark: boolean): FoundEnd {
+type HeadIn = (database: DatabaseSync, path: string) => Revision
+
+const headOfMeta: HeadIn = (database, path) => readMeta(database, path).head
+
+/** `expectMark`: a mark was made here once. `headIn`: the end, as the file tells. @throws StorageError */
+export function findEnd(directory: string, expectMark: boolean, headIn: HeadIn = headOfMeta): FoundEnd {
   const path = join(directory, 'state.db')
   if (!existsSync(path)) return { acknowledged: 0, loss: undefined }
   const found = markOf(join(directory, markName))
   // One that can't be read may be a file that was just being made.
   const mark = typeof found === 'number' || expectMark ? found : undefined
-  const head = headOf(path)
+  const head = headOf(path, headIn)
   if (head === undefined && mark === undefined) return { acknowledged: 0, loss: undefined }
   return compare(path, head ?? endOfCommit(0), mark)
+}
+
+/**
+ * Before a store is read beside the process that owns it, or changed by a command: what lacks something at its end must
+ * not be taken for the whole. @throws StorageError code=corrupt; the message names what is missing
+ */
+export function requireEnd(directory: string): void {
+  const { loss } = findEnd(directory, wasMarked(directory))
+  if (loss === undefined) return
+  throw new StorageError(
+    'corrupt',
+    `${loss}. Restore a backup, or start a server with --accept-loss to go on without them`,
+  )
+}
+
+/** What is wrong with the mark itself; undefined: nothing. @throws StorageError */
+export function problemOfMark(directory: string): string | undefined {
+  const mark = markOf(join(directory, markName))
+  return typeof mark === 'number' || !wasMarked(directory) ? undefined : mark
 }
 
 function compare(path: string, head: Revision, mark: Revision | string | undefined): FoundEnd {
@@ -55,12 +79,6 @@ function describeLog(path: string): string[] {
   return [`${path} is damaged, and at least ${dropped} transactions that follow the damage can't be read`]
 }
 
-/** The last acknowledged revision; 0: not known. */
-export function findMarked(directory: string): Revision {
-  const mark = markOf(join(directory, markName))
-  return typeof mark === 'number' ? mark : 0
-}
-
 /** The last acknowledged revision, or why it is not known. */
 function markOf(path: string): Revision | string {
   try {
@@ -72,10 +90,10 @@ function markOf(path: string): Revision | string {
 }
 
 /** undefined: there is nothing in it. */
-function headOf(path: string): Revision | undefined {
+function headOf(path: string, headIn: HeadIn): Revision | undefined {
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 })
   try {
-    return checkFormat(database, path) === undefined ? undefined : readMeta(database, path).head
+    return checkFormat(database, path) === undefined ? undefined : headIn(database, path)
   } finally {
     database.close()
   }

@@ -5,13 +5,16 @@
  * The file also remembers, in `user_version`, what was made beside it, so that a file that is gone is not taken for one
  * that never was: 1 = the store, 2 = the mark of the last acknowledged revision too.
  */
-import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StorageError } from '../storage.ts'
 import { pragma } from './file-format.ts'
-import { faultOf } from './sqlite-faults.ts'
+import { errorOf, faultOf } from './sqlite-faults.ts'
 
+const lockName = 'owner.lock'
+/** All that are opened when a store is. */
+const storeFiles = [lockName, 'acknowledged', 'state.db', 'state.db-wal', 'state.db-shm']
 const storeMade = 1
 const markMade = 2
 
@@ -22,9 +25,10 @@ export class OwnerLock implements Disposable {
   /** Makes the directory where it is missing. @throws StorageError code=locked | unavailable | full */
   constructor(directory: string) {
     this.#directory = directory
-    const path = join(directory, 'owner.lock')
+    const path = join(directory, lockName)
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 })
+      for (const name of storeFiles) requireFile(join(directory, name))
       closeSync(openSync(path, 'a', 0o600))
       this.#file = new DatabaseSync(path, { timeout: 0 })
       try {
@@ -71,6 +75,33 @@ export class OwnerLock implements Disposable {
   #made(): number {
     return Number(pragma(this.#file, 'user_version'))
   }
+}
+
+/**
+ * A mark was made here once: asked beside the process that owns the store. The file is opened by SQLite alone, since
+ * another descriptor of it that this process closes would free the lock that this process may hold. @throws StorageError
+ */
+export function wasMarked(directory: string): boolean {
+  const path = join(directory, lockName)
+  if (!existsSync(path)) return false
+  const file = new DatabaseSync(path, { readOnly: true, timeout: 0 })
+  try {
+    return Number(pragma(file, 'user_version')) >= markMade
+  } catch (error) {
+    const fault = faultOf(error, path)
+    // The process that holds it made the mark when it opened the store.
+    if (fault.code === 'locked') return true
+    throw errorOf(fault)
+  } finally {
+    file.close()
+  }
+}
+
+/** To open a pipe would wait for ever. @throws StorageError code=corrupt */
+function requireFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined || found.isFile()) return
+  throw new StorageError('corrupt', `${path} is no file, but what a store keeps lies there; restore it from a backup`)
 }
 
 function syncDirectory(directory: string): void {

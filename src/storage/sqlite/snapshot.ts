@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url'
 import { type Entry, endOfCommit, type Revision, StorageError } from '../storage.ts'
 import { checkFormat, firstFormat, type Meta, pragma, readMeta, writeMeta } from './file-format.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
+import { requireEnd } from './loss.ts'
 import { openRow } from './rows.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
 
@@ -47,8 +48,12 @@ export function openForReading(
   }
 }
 
-/** @throws StorageError code=unavailable when there is no store, corrupt when it is not one of ours */
+/**
+ * @throws StorageError code=unavailable when there is no store, corrupt when it is not one of ours, or ends before what
+ * was acknowledged
+ */
 export function openSnapshot(directory: string): FileSnapshot {
+  requireEnd(directory)
   const { database, path, [Symbol.dispose]: dispose } = openForReading(directory)
   try {
     const meta = readMeta(database, path)

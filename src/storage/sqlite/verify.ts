@@ -9,7 +9,7 @@ import { isStorageError, positionsPerCommit, type Revision } from '../storage.ts
 import { readMark } from './acknowledged-mark.ts'
 import { firstFormat, type Meta, pragma, readMeta } from './file-format.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
-import { markName } from './loss.ts'
+import { markName, problemOfMark } from './loss.ts'
 import { checkRow } from './rows.ts'
 import { openForReading } from './snapshot.ts'
 
@@ -35,7 +35,12 @@ export function verifyStore(directory: string, report: ReportProgress = () => un
     if (findings.length < maxFindings) findings.push(message)
   }
   // Before the reading begins: a mark is never ahead of what was flushed before it.
-  const mark = noted(find, () => readMark(join(directory, markName)))
+  const problem = noted(find, () => problemOfMark(directory))
+  if (problem !== undefined) find(problem)
+  const mark = noted(
+    () => undefined,
+    () => readMark(join(directory, markName)),
+  )
   using store = openForReading(directory, { leaveNothing: true })
   const { database, path } = store
   const total = changesIn(database)
