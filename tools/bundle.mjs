@@ -65,6 +65,9 @@ function isExternal(id) {
   return id.startsWith('node:') || Object.keys(dependencies).some((name) => id === name || id.startsWith(`${name}/`))
 }
 
+/** `ws` would take compiled packages for its work, where some other package of the installation has brought them. */
+const withoutAddons = { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' }
+
 /** Folders of the packages of which something was bundled. */
 const bundled = new Set()
 
@@ -74,6 +77,7 @@ async function bundle(names, here, output) {
     platform: 'node',
     external: isExternal,
     plugins: [keepPlaces(here)],
+    transform: { define: withoutAddons },
   })
   const { output: chunks } = await made.write({
     dir: out,

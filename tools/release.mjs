@@ -36,18 +36,47 @@ const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8'
 const exampleRepository = 'git+https://git.example/borough.git'
 const sayWhere = 'git remote add origin URL, or say --repository URL'
 
-function main(argv) {
+/** What takes minutes. */
+const leavable = ['image', 'package']
+
+/** @throws TypeError */
+function argumentsOf(argv) {
   const { values, positionals } = parseArgs({
     args: argv,
     allowPositionals: true,
     options: {
       'dry-run': { type: 'boolean', default: false },
       out: { type: 'string' },
-      without: { type: 'string', default: '' },
+      without: { type: 'string' },
       repository: { type: 'string' },
     },
   })
+  const without = values.without?.split(',') ?? []
+  const unknown = without.find((part) => !leavable.includes(part))
+  if (unknown !== undefined) throw new TypeError(`--without ${unknown}: it is one of ${leavable.join(', ')}`)
+  if (positionals.length > 1) throw new TypeError(`one version at a time, not ${positionals.join(' and ')}`)
   const [version = ''] = positionals
+  return { values, version, without }
+}
+
+/** It is emptied first. */
+function refuseToEmpty(out) {
+  if (!existsSync(out)) return
+  const files = readdirSync(out)
+  if (files.length > 0 && !files.includes('SHA256SUMS')) throw new TypeError(`${out} holds what is no release`)
+}
+
+function main(argv) {
+  let given
+  try {
+    given = argumentsOf(argv)
+    if (given.values.out !== undefined) refuseToEmpty(resolve(given.values.out))
+  } catch (error) {
+    // What Node says further is about arguments that begin with a dash.
+    process.stderr.write(`release: ${error.message.split('. To specify')[0]}\n`)
+    return 1
+  }
+  const { values, version, without } = given
   const place = findRepository(values.repository)
   const refusals = refusalsOf(version, place)
   const isDry = values['dry-run']
@@ -58,7 +87,7 @@ function main(argv) {
   const out = resolve(values.out ?? join(root, 'release', version))
   const { commit, notes } = inCheckout((folder) => {
     const written = writeVersion(folder, version, place.addresses)
-    make(folder, out, version, written, values.without.split(','))
+    make(folder, out, version, written, without)
     return { commit: written.commit, notes: join(out, 'NOTES.md') }
   })
   if (!isDry) {

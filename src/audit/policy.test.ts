@@ -135,6 +135,11 @@ describe('a policy file is refused', () => {
       want: /without a version/,
     },
     {
+      name: 'in two documents',
+      given: `${policyOf('{level: None}')}\n---\n${policyOf('{level: Metadata}')}`,
+      want: /^it holds several YAML documents, and only one is read$/,
+    },
+    {
       name: 'with names of no resource',
       given: policyOf('{level: None, resources: [{group: "", resourceNames: [a]}]}'),
       want: /needs resources/,

@@ -3,6 +3,7 @@
  * request that no rule matches is not recorded.
  * @see k8s.io/apiserver/pkg/audit/policy/checker.go, k8s.io/apiserver/pkg/apis/audit/validation v0.36
  */
+import { hasSeveralDocuments, severalDocuments } from '../kube/configuration-text.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 import {
   type AuditDecision,
@@ -58,6 +59,7 @@ export function parseAuditPolicy(text: string): AuditPolicy {
   } catch (error) {
     throw new AuditPolicyError(`not YAML: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
+  if (hasSeveralDocuments(text)) throw new AuditPolicyError(severalDocuments)
   const policy = fieldsOf(document, '', ['apiVersion', 'kind', 'metadata', 'rules', 'omitStages', 'omitManagedFields'])
   if (policy['apiVersion'] !== 'audit.k8s.io/v1' || policy['kind'] !== 'Policy') {
     throw new AuditPolicyError('expected apiVersion audit.k8s.io/v1, kind Policy')

@@ -51,6 +51,7 @@ describe('refused, with the field', () => {
     ['another version', configuration({}, 'apiserver.config.k8s.io/v2'), noDocument],
     ['another kind', '{"apiVersion": "apiserver.config.k8s.io/v1", "kind": "Secret"}', noDocument],
     ['a key that stands twice', 'a: 1\na: 2', 'it is not YAML: a is there twice'],
+    ['two documents', 'a: 1\n---\na: 2', 'it holds several YAML documents, and only one is read'],
     ['an unknown field', configuration({ jwts: [] }), 'jwts: there is no such field'],
     [
       'an unknown field of an issuer',

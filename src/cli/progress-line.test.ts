@@ -48,6 +48,11 @@ test('the line is cut where the terminal ends', () => {
   expect(shown([{ atMs: 1000, progress: copying(5) }], { columns: 12 })).toEqual(['\r\x1b[Kcopying: 5 ', '\r\x1b[K'])
 })
 
+test('the line is whole on a terminal that does not know its width', () => {
+  const steps = [{ atMs: 1000, progress: copying(5) }]
+  expect(shown(steps, { columns: 0 })).toEqual(['\r\x1b[Kcopying: 5 entries', '\r\x1b[K'])
+})
+
 test('elsewhere a line comes each ten seconds', () => {
   const steps = [1000, 5000, 10_999, 11_000].map((atMs) => ({ atMs, progress: copying(atMs) }))
   expect(shown(steps)).toEqual(['copying: 1,000 entries\n', 'copying: 11,000 entries\n'])

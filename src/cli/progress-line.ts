@@ -47,7 +47,9 @@ export class ProgressLine implements Disposable {
     if (this.#told !== 0 && now - this.#told < (onTerminal ? everyMs.onTerminal : everyMs.elsewhere)) return
     this.#told = now
     const text = lineOf(progress, now - this.#stepBegan)
-    this.#output.write(onTerminal ? `\r\x1b[K${text.slice(0, (this.#output.columns ?? 80) - 1)}` : `${text}\n`)
+    // A terminal that does not know its width (`script`, a container's) says 0.
+    const columns = this.#output.columns || 80
+    this.#output.write(onTerminal ? `\r\x1b[K${text.slice(0, columns - 1)}` : `${text}\n`)
     this.#isShown = onTerminal
   };
 

@@ -134,6 +134,10 @@ const wrong: readonly { readonly given: Given; readonly says: RegExp }[] = [
   },
   { given: { file: 'config: other.yaml' }, says: /config\.yaml: borough up has no setting config: borough up --help/ },
   { given: { file: '- count' }, says: /config\.yaml: it must be a map of flags, like listen: 127\.0\.0\.1:6443$/ },
+  {
+    given: { file: 'count: 2\n---\ncount: 4' },
+    says: /^can't read \S*config\.yaml: it holds several YAML documents, and only one is read$/,
+  },
   { given: { file: '' }, says: /config\.yaml: it must be a map of flags/ },
   {
     given: { file: 'count: 2\ncount: 4' },

@@ -4,6 +4,7 @@
  */
 import type { Command, Option } from 'commander'
 import { readBoundedFile } from '../base/bounded-file.ts'
+import { hasSeveralDocuments, severalDocuments } from '../kube/configuration-text.ts'
 import { unreadable } from './paths.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -108,7 +109,9 @@ async function readSettings(file: string): Promise<Readonly<Record<string, unkno
   const { parse } = await import('yaml')
   let settings: unknown
   try {
-    settings = parse((await readBoundedFile(file)).toString(), { logLevel: 'error' })
+    const text = (await readBoundedFile(file)).toString()
+    if (hasSeveralDocuments(text)) throw new Error(severalDocuments)
+    settings = parse(text, { logLevel: 'error' })
   } catch (cause) {
     const [message = ''] = (cause as Error).message.split('\n')
     throw new Error(`can't read ${file}: ${message.replace(/:$/, '')}`, { cause })

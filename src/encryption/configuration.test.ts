@@ -44,6 +44,11 @@ describe('an EncryptionConfiguration', () => {
   const at = 'resources[0].providers[0]'
   const refused: readonly { readonly name: string; readonly text: string; readonly says: string }[] = [
     { name: 'nothing', text: ' \n', says: 'it is empty' },
+    {
+      name: 'two documents',
+      text: 'kind: A\n---\nkind: B',
+      says: 'it holds several YAML documents, and only one is read',
+    },
     { name: 'no YAML', text: '{', says: 'it is not YAML, or has a key twice' },
     { name: 'a key twice', text: 'kind: A\nkind: B', says: 'it is not YAML, or has a key twice' },
     {
@@ -51,7 +56,7 @@ describe('an EncryptionConfiguration', () => {
       text: '{"apiVersion":"v1","kind":"Secret"}',
       says: 'it is no EncryptionConfiguration of apiserver.config.k8s.io/v1',
     },
-    { name: 'a list', text: '[]', says: ': it must be an object' },
+    { name: 'a list', text: '[]', says: 'it must be an object' },
     {
       name: 'no resources',
       text: configurationText(),

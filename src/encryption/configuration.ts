@@ -3,6 +3,7 @@
  * same rules, same words. Secrets are in no message.
  * @see k8s.io/apiserver/pkg/apis/apiserver/validation/validation_encryption.go v0.36
  */
+import { hasSeveralDocuments, severalDocuments } from '../kube/configuration-text.ts'
 import { parseGoDuration } from '../kube/duration.ts'
 import { quote } from '../kube/go-quote.ts'
 import { ObjectReader } from '../kube/object-reader.ts'
@@ -61,6 +62,7 @@ export function parseEncryptionConfiguration(text: string): readonly EncryptionE
     // Without what the library says: it may quote the file, which holds secrets, and causes are logged.
     throw new EncryptionConfigurationError('it is not YAML, or has a key twice')
   }
+  if (hasSeveralDocuments(text)) throw new EncryptionConfigurationError(severalDocuments)
   const top = new ObjectReader(document, '', EncryptionConfigurationError)
   const apiVersion = top.text('apiVersion')
   if (apiVersion !== 'apiserver.config.k8s.io/v1' || top.text('kind') !== 'EncryptionConfiguration') {

@@ -28,6 +28,7 @@ interface Schema {
   readonly items?: Schema
   readonly enum?: readonly unknown[]
   readonly pattern?: string
+  readonly not?: Schema
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number
@@ -74,6 +75,38 @@ describe('values.schema.json', () => {
       ...Object.entries(of.properties ?? {}).flatMap(([key, below]) => open(below, `${at}.${key}`)),
     ]
     expect(open(schema, 'values')).toEqual([])
+  })
+
+  const size = { good: ['10Gi', '1.5Ti', '10737418240'], bad: ['10Gigs', '10 Gi', '-1Gi', ''] }
+  const secret = { good: ['', 'etcd-tls', 'a.b'], bad: ['A_B', 'a b', '-a'] }
+  const texts: Readonly<Record<string, { readonly good: readonly string[]; readonly bad: readonly string[] }>> = {
+    'image.repository': {
+      good: ['borough', 'registry.example/borough', 'Registry.example:5000/team-a/borough', 'localhost:5000/b_c'],
+      bad: ['', 'registry.example/borough:0.1.0', 'registry.example/Borough', 'reg ex', 'borough@sha256:0'],
+    },
+    'image.tag': { good: ['', '0.1.0', 'v1_a-B'], bad: ['1.0 evil', 'a:b', '.a'] },
+    'controlPlane.volume.size': size,
+    'controlPlane.names': { good: ['api.example.com', '10.0.0.7', '::1', '*.example.com'], bad: ['', 'a b', 'a,b'] },
+    'controlPlane.extraArgs': {
+      good: ['--max-memory=1024', '--tls-san', '--list-own-namespaces', '--storage-of-another-flag'],
+      bad: ['--data-dir=/x', '--data-dir', '--listen', '--storage=memory'],
+    },
+    'controlPlane.etcd.endpoints': { good: ['etcd-0:2379', '[::1]:2379'], bad: ['etcd-0', 'https://etcd-0:2379'] },
+    'controlPlane.etcd.user': { good: ['', 'borough'], bad: ['a b', 'a:secret', 'a@b'] },
+    'controlPlane.etcd.tlsSecretName': secret,
+    'controlPlane.etcd.passwordSecretName': secret,
+    'controlPlane.priorityClassName': secret,
+    'population.priorityClassName': secret,
+    'monitoring.serviceMonitor.caSecretName': secret,
+    'monitoring.serviceMonitor.tokenSecretName': secret,
+  }
+  test.each(Object.entries(texts))('%s is what a cluster takes', (path, { good, bad }) => {
+    const found = path.split('.').reduce<Schema | undefined>((of, key) => of?.properties?.[key], schema)
+    const { pattern = '', not } = found?.items ?? found ?? {}
+    const taken = (text: string): boolean =>
+      new RegExp(pattern).test(text) && !(not?.pattern !== undefined && new RegExp(not.pattern).test(text))
+    expect(good.filter((text) => !taken(text))).toEqual([])
+    expect(bad.filter(taken)).toEqual([])
   })
 })
 

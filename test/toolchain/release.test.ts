@@ -82,6 +82,25 @@ describe.skipIf(!existsSync(join(root, '.git')))('a release (skipped where there
     expect(existsSync(out)).toBe(false)
   })
 
+  const mistyped: readonly (readonly [name: string, args: readonly string[], line: string])[] = [
+    ['a flag that it has not', [next, '--dri-run'], "Unknown option '--dri-run'"],
+    ['a part that is none', [next, '--without', 'image,cake'], '--without cake: it is one of image, package'],
+    ['two versions', [next, '9.9.9'], `one version at a time, not ${next} and 9.9.9`],
+  ]
+  test.each(mistyped)('refuses %s in one line', (_, args, line) => {
+    const ended = run(process.execPath, [join(clone, 'tools', 'release.mjs'), ...args, '--dry-run'])
+    expect(ended).toEqual({ status: 1, stdout: '', stderr: `release: ${line}\n` })
+  })
+
+  test('empties no folder that holds something else than a release', () => {
+    const own = mkdtempSync(join(work, 'own-'))
+    writeFileSync(join(own, 'letter.txt'), 'dear')
+    const args = [join(clone, 'tools', 'release.mjs'), next, '--dry-run', '--without', 'image,package', '--out', own]
+    const ended = run(process.execPath, args)
+    expect(ended).toEqual({ status: 1, stdout: '', stderr: `release: ${own} holds what is no release\n` })
+    expect(readdirSync(own)).toEqual(['letter.txt'])
+  })
+
   test('refuses a changelog without an entry, even to try it', () => {
     const changelog = read('CHANGELOG.md')
     writeFileSync(join(clone, 'CHANGELOG.md'), changelog.replace('## Unreleased\n', '## Unreleased\n\n## 0.0.1\n'))

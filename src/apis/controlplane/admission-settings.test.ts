@@ -56,6 +56,11 @@ describe('an admission configuration that', () => {
   const rows: { name: string; given: unknown; want: string }[] = [
     { name: 'is empty', given: '\n', want: `${inline}it is empty` },
     {
+      name: 'is two documents',
+      given: `${JSON.stringify(withPlugins())}\n---\n${JSON.stringify(withPlugins(quota()))}`,
+      want: `${inline}it holds several YAML documents, and only one is read`,
+    },
+    {
       name: 'is of another kind',
       given: { apiVersion, kind: 'EncryptionConfiguration' },
       want:
@@ -194,6 +199,11 @@ describe('a kubeconfig for webhooks that', () => {
       want: `${unusable}none can't be read (ENOENT)`,
     },
     { name: 'is empty', given: '\n', want: `${unusable}it is empty` },
+    {
+      name: 'is two documents',
+      given: 'users: []\n---\nusers: []',
+      want: `${unusable}it holds several YAML documents, and only one is read`,
+    },
     { name: 'is a list', given: '[]', want: `${unusable}it must be an object` },
     {
       name: 'has a certificate that is no base64',

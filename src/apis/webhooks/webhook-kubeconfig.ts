@@ -11,6 +11,7 @@ import { readBoundedFile } from '../../base/bounded-file.ts'
 import { headerOfText } from '../../base/header-bytes.ts'
 import { checkSecretFile, OpenSecretError, readSecretFile } from '../../base/secret-file.ts'
 import type { WebhookCredentials } from '../../client/webhook-client.ts'
+import { hasSeveralDocuments, severalDocuments } from '../../kube/configuration-text.ts'
 import { ObjectReader } from '../../kube/object-reader.ts'
 import type { JsonValue } from '../../kube/types.ts'
 import { parseYaml } from '../../kube/yaml-body.ts'
@@ -70,12 +71,15 @@ async function readKubeconfig(path: string): Promise<WebhookKubeconfig> {
 
 function parse(text: string): JsonValue {
   if (text.trim() === '') throw new KubeconfigError('it is empty')
+  let value: JsonValue
   try {
-    return parseYaml(text).value
+    ;({ value } = parseYaml(text))
   } catch {
     // Without what the parser says: it may quote the file, which holds secrets.
     throw new KubeconfigError('it is not YAML')
   }
+  if (hasSeveralDocuments(text)) throw new KubeconfigError(severalDocuments)
+  return value
 }
 
 /** @throws KubeconfigError for what the server can't be to a webhook */
