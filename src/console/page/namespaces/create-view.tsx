@@ -84,6 +84,7 @@ export function CreateView() {
     }
   }, [cluster, text])
 
+  const isUnread = templates.refused !== undefined && isForbidden(templates.refused)
   const fields = fieldsOf(templates.objects, namespace, me?.username ?? '', demanded.value)
   return (
     <>
@@ -95,7 +96,7 @@ export function CreateView() {
           draft={draft.value}
           asked={fields}
           choosable={templates.objects.filter(isChoosable)}
-          isWithoutChoice={templates.refused !== undefined && isForbidden(templates.refused)}
+          isWithoutChoice={isUnread}
           faults={faultsIn(asked.value.kind === 'refused' ? asked.value.error : undefined)}
           onChange={(part) => {
             draft.value = { ...draft.value, ...part }
@@ -106,7 +107,11 @@ export function CreateView() {
             })
           }
         />
-        <CreatePreview preview={previewFor(asked.value, templates.objects, configurations)} isAsking={isAsking.value} />
+        <CreatePreview
+          preview={previewFor(asked.value, templates.objects, configurations)}
+          isAsking={isAsking.value}
+          isUnread={isUnread}
+        />
       </div>
       <footer class="view-foot">
         <CopyCommand command={createCommand(draft.value)} />
