@@ -63,7 +63,7 @@ export function CreateForm({ draft, asked, choosable, isWithoutChoice, faults, o
       ))}
       <Field
         title="Owner"
-        hint="A user or group to whom its templates give their rights. To name another than yourself you need the verb assign-owner on namespaces."
+        hint="A user or group, given rights by its templates. Naming another needs the verb assign-owner."
         faults={faults.get(placeOf('annotations', ownerKey))}
       >
         {(said) => (

@@ -81,7 +81,8 @@ function Previewed({ preview, isUnread }: PreviewedProps) {
           {isUnread
             ? 'The server names no object that a template would give it. On clusters with borough populate it never ' +
               'does, and you may not read templates: there may be some all the same.'
-            : 'No template gives it anything: it will hold its default ServiceAccount and what else every namespace has.'}
+            : 'No template gives it anything: it will hold its default ServiceAccount and ' +
+              'what else every namespace has.'}
         </p>
       ) : null}
       {templates.map(({ name, objects }) =>
