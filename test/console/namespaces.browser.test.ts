@@ -267,7 +267,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText('The server does not show you its templates').waitFor()
       await page.getByRole('textbox', { name: 'Name' }).fill('asked-a')
       await page.getByRole('textbox', { name: 'example.com/size' }).fill('small')
-      await page.getByText('No template gives it anything').waitFor()
+      await page.getByText('The server names no object that a template would give it.').waitFor()
       await page.getByText('kubectl create -f -').waitFor()
       expect(await page.getByRole('textbox', { name: 'example.com/size' }).inputValue()).toBe('small')
       await client.delete(templates, { name: 'asking' })

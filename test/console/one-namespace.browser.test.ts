@@ -165,6 +165,33 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText('viewer may list pods.').waitFor()
     })
 
+    test('a question is answered by its own answer, and until then it is said that the server is asked', async () => {
+      await page.goto(at('/namespaces/shop/access'))
+      const held = Promise.withResolvers<void>()
+      await page.route(/\/subjectaccessreviews/, async (route) => {
+        if (route.request().postData()?.includes('"secrets"')) await held.promise
+        await route.continue()
+      })
+      await page.getByRole('textbox', { name: 'User' }).fill('viewer')
+      const ask = async (resource: string) => {
+        await page.getByRole('textbox', { name: 'Resource' }).fill(resource)
+        await page.getByRole('button', { name: 'Ask' }).click()
+      }
+      const late = page.waitForResponse(
+        (response) =>
+          response.request().postData()?.includes('"secrets"') === true && /subjectaccess/.test(response.url()),
+      )
+      await ask('secrets')
+      await page.getByText('Asking the server…').waitFor()
+      await ask('pods')
+      await page.getByText('viewer may not create pods.').waitFor()
+      held.resolve()
+      await (await late).finished()
+      await page.unrouteAll({ behavior: 'wait' })
+      await page.getByText('viewer may not create pods.').waitFor()
+      expect(await page.getByText('viewer may not create secrets.').count()).toBe(0)
+    })
+
     test('protection and end are set, and what the server refuses is said', async () => {
       await page.goto(at('/namespaces/shop'))
       await page.getByRole('checkbox', { name: 'Protected from deletion' }).click()
@@ -175,7 +202,14 @@ describe.skipIf(noBrowser !== undefined)(
       const expected = `${new Date(zone).toISOString().slice(0, 19)}Z`
       await page.locator(`#expiry time[datetime="${expected}"]`).waitFor()
       await page.goto(at('/namespaces/shop/delete'))
-      await page.getByText('It is protected from deletion.').waitFor()
+      await page.getByText('It is protected from deletion. Lift that first, in the overview.').waitFor()
+      const { page: theirs } = viewer
+      await theirs.goto(new URL('/namespaces/shop/delete', theirs.url()).href)
+      await theirs.getByText('It is protected from deletion. You may not lift that').waitFor()
+      await theirs.getByRole('link', { name: 'Overview' }).click()
+      // What protects it would hold its deletion: both are not said at once.
+      await theirs.getByText('Nothing holds it up.', { exact: true }).waitFor()
+      await theirs.getByText('it is protected from deletion; to lift that').waitFor()
       await page.getByRole('textbox').fill('shop')
       await page.getByRole('button', { name: 'Delete shop' }).click()
       await page
@@ -287,6 +321,13 @@ describe.skipIf(noBrowser !== undefined)(
       const made = world.plane.client.create(namespaces, { metadata: { name: 'waits', labels: { slow: 'yes' } } })
       await page.goto(at('/namespaces/waits'))
       await page.getByRole('heading', { name: 'initializer slow.example.com has not acted yet' }).waitFor()
+      const told = page.waitForResponse(/namespaceinitializerconfigurations/)
+      await page.goto(at('/namespaces/waits/delete'))
+      await told
+      await page.getByRole('textbox', { name: 'Type waits to delete it' }).waitFor()
+      // It holds the namespace up, not its deletion.
+      expect(await page.getByText('has not acted yet').count()).toBe(0)
+      await page.goto(at('/namespaces/waits'))
       await page.getByRole('button', { name: 'Go on without slow.example.com' }).click()
       await page.getByRole('button', { name: 'Yes, go on without slow.example.com' }).click()
       await page.getByRole('heading', { name: 'Ready' }).waitFor()

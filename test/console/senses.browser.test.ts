@@ -42,7 +42,7 @@ describe.skipIf(noBrowser !== undefined)(
       const { client } = world.plane
       const annotations = { 'borough.dev/expires-at': '2091-05-01T12:00:00Z' }
       await client.create(namespaces, { metadata: { name: 'shop', annotations } })
-      const hard = { configmaps: '4', secrets: '0' }
+      const hard = { configmaps: '4', secrets: '0', 'requests.memory': '64Gi' }
       await client.create(
         { ...core, resource: 'resourcequotas' },
         { metadata: { namespace: 'shop', name: 'q' }, spec: { hard } },
@@ -53,6 +53,20 @@ describe.skipIf(noBrowser !== undefined)(
           metadata: { name: 'tidy' },
           spec: { namespaces: { nameSelector: { include: ['shop'] } }, templates: [greeting] },
         },
+      )
+      // With a generation to go back to.
+      await client.patch(
+        { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' },
+        { name: 'tidy' },
+        { spec: { objects: [{ template: { ...greeting, metadata: { name: 'second' } } }] } },
+      )
+      const container = { cpu: '500m', memory: '512Mi' }
+      const limits = [
+        { type: 'Container', default: container, defaultRequest: container, min: container, max: container },
+      ]
+      await client.create(
+        { ...core, resource: 'limitranges' },
+        { metadata: { namespace: 'shop', name: 'l' }, spec: { limits } },
       )
       for (const name of ['e1', 'e2']) {
         await client.create(
@@ -98,6 +112,21 @@ describe.skipIf(noBrowser !== undefined)(
         expect({ path, found }).toEqual({ path, found: [] })
       }
       expect(faults).toEqual([])
+      await context.close()
+    })
+
+    test('320 wide, what a table tells is named, and no resource of a quota is cut off', async () => {
+      const { page, context, at } = await open({ viewport: { width: 320, height: 700 } })
+      await page.goto(at('/namespaces/shop'))
+      await page.getByRole('meter', { name: 'requests.memory' }).waitFor()
+      const cut = `[...document.querySelectorAll('.usage-name')].filter((e) => e.scrollWidth > e.clientWidth).length`
+      expect(await page.evaluate<number>(cut)).toBe(0)
+      const title = `getComputedStyle(document.querySelector('.stacked td'), '::before').content`
+      await page.locator('.stacked td').first().waitFor()
+      expect(await page.evaluate<string>(title)).toContain('Request by default')
+      await page.goto(at('/templates/tidy'))
+      // Those of `objects` are counted with those of `templates`.
+      await expect.poll(() => page.locator('.stacked td[data-title="Objects"]').allTextContents()).toEqual(['2', '1'])
       await context.close()
     })
 

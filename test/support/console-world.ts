@@ -86,6 +86,6 @@ export async function axeFaults(page: Page): Promise<readonly string[]> {
 /** Parts of the page that are wider than their place, so that something of them can't be seen. */
 export const cutOff = (page: Page): Promise<readonly string[]> =>
   page.evaluate<string[]>(
-    `[document.documentElement, ...document.querySelectorAll('.scroll, .panel, .columns, .view-head')]
+    `[document.documentElement, ...document.querySelectorAll('.scroll, .panel, .columns, .view-head, .tabs')]
       .filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.tagName + '.' + e.className)`,
   )

@@ -39,13 +39,22 @@ export function Deletion({ namespace }: { readonly namespace: Namespace }) {
     (signal) => explainNamespace(cluster.client, name, cluster.clock, signal),
     [cluster, name, resourceVersion],
   )
+  const mayLift = useMay({ verb: 'patch', resource: 'namespaces', namespace: name, name })
   if (phase === 'Terminating') return <p class="muted">It is being deleted. The overview says what is left.</p>
   return (
     <section class="panel" aria-labelledby="deletion">
       <h2 id="deletion">What will go</h2>
       <Going namespace={name} />
-      {isProtected ? <p class="notice">It is protected from deletion. Lift that first, in the overview.</p> : null}
-      {explained?.obstacles.map(({ what, who }) => (
+      {isProtected ? (
+        <p class="notice">
+          It is protected from deletion.{' '}
+          {mayLift
+            ? 'Lift that first, in the overview.'
+            : 'You may not lift that: ask an administrator, or another who may change this namespace.'}
+        </p>
+      ) : null}
+      {/* What holds up a namespace that is not ready does not hold its deletion. */}
+      {(explained?.held === false ? explained.obstacles : []).map(({ what, who }) => (
         <p class="notice bad" key={what}>
           <span>
             <Words text={what} />: <Words text={who} />

@@ -29,7 +29,7 @@ export function Limits({ namespace }: { readonly namespace: string }) {
   const rows = objects.flatMap(({ spec }) => spec?.limits ?? []).flatMap(rowsOf)
   if (rows.length === 0) return null
   return (
-    <table class="table">
+    <table class="table stacked">
       <caption>Each container, pod or claim</caption>
       <thead>
         <tr>
@@ -47,8 +47,10 @@ export function Limits({ namespace }: { readonly namespace: string }) {
             <th scope="row">
               {limit.type} {resource}
             </th>
-            {columns.map(({ key }) => (
-              <td key={key}>{limit[key]?.[resource] ?? '–'}</td>
+            {columns.map(({ key, title }) => (
+              <td key={key} data-title={title}>
+                {limit[key]?.[resource] ?? '–'}
+              </td>
             ))}
           </tr>
         ))}

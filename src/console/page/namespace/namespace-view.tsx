@@ -149,16 +149,21 @@ function Head({ name, namespace }: { readonly name: string; readonly namespace: 
             <Moment at={row.expires} ahead />
           </Fact>
           <Fact term="Labels">
-            {ownLabels(row.labels).map(([key, value]) => (
-              <span class="chip" key={key}>
-                {key}={value}
-              </span>
-            ))}
+            <Labels labels={ownLabels(row.labels)} />
           </Fact>
         </dl>
       )}
     </header>
   )
+}
+
+function Labels({ labels }: { readonly labels: readonly (readonly [key: string, value: string])[] }) {
+  if (labels.length === 0) return '–'
+  return labels.map(([key, value]) => (
+    <span class="chip" key={key}>
+      {key}={value}
+    </span>
+  ))
 }
 
 /** Without those that every namespace has, and that say what is on the page already. */

@@ -23,7 +23,7 @@ export function WhatNext({ question, answer, owner, binders }: WhatNextProps) {
     <>
       <h3>What to do next</h3>
       {others.length === 0 && !hasOwner ? (
-        <p>Who may bind roles here is not shown to you: ask whom you have this namespace from, or an administrator.</p>
+        <p>You may not see who can bind roles here: ask the person who gave you this namespace, or an administrator.</p>
       ) : (
         <>
           <p>Ask one of these; there may be others whom you may not see:</p>

@@ -1,6 +1,7 @@
 /** `borough why-denied` as a form: may this user do that here, and if not, what would allow it. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
 import { type AccessAnswer, type Question, whyDenied } from '../../../apis/rbac/why-denied.ts'
 import { bindingName, type RefusalExplanation, toWhom } from '../../../authz/explain-refusal.ts'
 import { isForbidden } from '../../../kube/status-error.ts'
@@ -37,7 +38,9 @@ interface Asked {
 export function WhyDenied({ namespace, owner, binders }: WhyDeniedProps) {
   const { client } = useCluster()
   const form = useSignal<Form>({ verb: 'create', target: 'deployments', name: '', user: '', groups: '' })
-  const asked = useSignal<Asked | undefined>(undefined)
+  const asked = useSignal<Asked | 'asking' | undefined>(undefined)
+  /** Counts questions: an answer that comes after the next question was put is not shown. */
+  const lastQuestion = useRef(0)
   const change = (part: Partial<Form>): void => {
     form.value = { ...form.value, ...part }
   }
@@ -45,11 +48,12 @@ export function WhyDenied({ namespace, owner, binders }: WhyDeniedProps) {
     const { verb, target, name, user, groups } = form.value
     const subject = user === '' ? undefined : { user, groups: groups.split(/[\s,]+/).filter((g) => g !== '') }
     const question = { verb, target, name, namespace, subject }
-    try {
-      asked.value = { question, answer: await whyDenied(client, question, AbortSignal.timeout(patienceMs)) }
-    } catch (error) {
-      asked.value = { question, answer: error instanceof Error ? error : new Error(String(error)) }
-    }
+    const number = ++lastQuestion.current
+    asked.value = 'asking'
+    const answer = await whyDenied(client, question, AbortSignal.timeout(patienceMs)).catch((error: unknown) =>
+      error instanceof Error ? error : new Error(String(error)),
+    )
+    if (number === lastQuestion.current) asked.value = { question, answer }
   }
   return (
     <section class="panel" aria-labelledby="why-denied">
@@ -78,7 +82,11 @@ export function WhyDenied({ namespace, owner, binders }: WhyDeniedProps) {
         </button>
       </form>
       <div aria-live="polite">
-        {asked.value === undefined ? null : <Answer {...asked.value} owner={owner} binders={binders} />}
+        {asked.value === undefined ? null : asked.value === 'asking' ? (
+          <p class="muted">Asking the server…</p>
+        ) : (
+          <Answer {...asked.value} owner={owner} binders={binders} />
+        )}
       </div>
     </section>
   )

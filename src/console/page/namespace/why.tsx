@@ -2,6 +2,7 @@
 import { type Explanation, explainNamespace, type Obstacle } from '../../../apis/namespaces/explain.ts'
 import type { Namespace } from '../../../apis/namespaces/types.ts'
 import { useMayAll } from '../access-review.ts'
+import { rowOf } from '../namespaces/namespace-row.ts'
 import { useAnswer } from '../use-answer.ts'
 import { useCluster } from '../use-cluster.ts'
 import { ActionButton } from '../widgets/action-button.tsx'
@@ -28,7 +29,7 @@ export function Why({ namespace }: { readonly namespace: Namespace }) {
     <section class="panel why" aria-labelledby="why" aria-live="polite">
       <h2 id="why">{titleOf(value)}</h2>
       {error === undefined ? null : <Refusal error={error} />}
-      {value === undefined ? null : <Explained explanation={value} />}
+      {value === undefined ? null : <Explained explanation={value} isProtected={rowOf(namespace).isProtected} />}
     </section>
   )
 }
@@ -39,12 +40,17 @@ function titleOf(explanation: Explanation | undefined): string {
   return explanation.state === 'Terminating' ? 'Why it is not gone' : 'Why it is not ready'
 }
 
-function Explained({ explanation }: { readonly explanation: Explanation }) {
+interface ExplainedProps {
+  readonly explanation: Explanation
+  readonly isProtected: boolean
+}
+
+function Explained({ explanation, isProtected }: ExplainedProps) {
   const { held, since, obstacles, left, reports, notes } = explanation
   return (
     <>
       {!held && obstacles.length === 0 ? (
-        <p class="muted">Nothing holds it up, and nothing would hold its deletion.</p>
+        <p class="muted">Nothing holds it up{isProtected ? '.' : ', and nothing would hold its deletion.'}</p>
       ) : null}
       {since === undefined ? null : (
         <p class="muted">
@@ -69,7 +75,7 @@ function Explained({ explanation }: { readonly explanation: Explanation }) {
         </p>
       ))}
       {notes.map((note) => (
-        <p class="muted" key={note}>
+        <p class="muted note" key={note}>
           <Words text={note} />
         </p>
       ))}

@@ -114,7 +114,7 @@ function Progress({ name, namespace, isAnswered }: ProgressProps) {
 
 function awaitedText(phase: string | undefined, initializer: string | undefined): string {
   if (initializer !== undefined) return `It waits for ${initializer}`
-  return phase === 'Initializing' ? 'It waits for its templates' : 'Its initializers are done'
+  return phase === 'Initializing' ? 'It waits for its templates' : 'Its templates and initializers are done'
 }
 
 function Step({ done, text }: { readonly done: boolean; readonly text: string }) {

@@ -47,8 +47,8 @@ export function CreateForm({ draft, asked, choosable, isWithoutChoice, faults, o
       </Field>
       {isWithoutChoice ? (
         <p class="muted">
-          The server does not show you its templates, and labels decide which of them it gets. Who runs this cluster
-          knows which labels to set, below.
+          The server does not show you its templates, and labels decide which of them the namespace gets. Ask an
+          administrator which labels to set, below.
         </p>
       ) : null}
       {choosable.length === 0 ? null : <Choice draft={draft} choosable={choosable} onChange={onChange} />}
@@ -63,7 +63,7 @@ export function CreateForm({ draft, asked, choosable, isWithoutChoice, faults, o
       ))}
       <Field
         title="Owner"
-        hint="A user or group to whom its templates give their rights. Naming another takes assign-owner."
+        hint="A user or group, given rights by its templates. Naming another needs the verb assign-owner."
         faults={faults.get(placeOf('annotations', ownerKey))}
       >
         {(said) => (
@@ -141,7 +141,10 @@ type PartProps = Pick<CreateFormProps, 'draft' | 'onChange'>
 function Choice({ draft, choosable, onChange }: PartProps & Pick<CreateFormProps, 'choosable'>) {
   const key = JSON.stringify(draft.chosen)
   return (
-    <Field title="Template" hint="Others may select it by its name. A choice sets the labels that this one asks for.">
+    <Field
+      title="Template"
+      hint="A choice sets the labels by which that template selects. Others may select the namespace by its name."
+    >
       {(said) => (
         <select
           {...said}
@@ -211,7 +214,11 @@ const ends: readonly { readonly end: DraftEnd; readonly title: string }[] = [
 function End({ draft, faults, onChange }: PartProps & { readonly faults: readonly string[] }) {
   const { end, ttl, expires } = draft
   return (
-    <Field title="Expires" faults={faults} hint="Without a word of you or a template it stays until it is deleted.">
+    <Field
+      title="Expires"
+      faults={faults}
+      hint="Where neither you nor a template says when, it stays until it is deleted."
+    >
       {(said) => (
         <div class="row">
           <select

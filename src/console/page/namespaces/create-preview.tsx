@@ -13,31 +13,38 @@ interface CreatePreviewProps {
   readonly preview: Preview
   /** Of an earlier draft: the server is being asked anew. */
   readonly isAsking: boolean
+  /** The user may not read templates: all that is known of them is what the server says. */
+  readonly isUnread: boolean
 }
 
-export function CreatePreview({ preview, isAsking }: CreatePreviewProps) {
+export function CreatePreview({ preview, isAsking, isUnread }: CreatePreviewProps) {
   return (
     <section class="panel preview" aria-label="What will be in it" aria-live="polite" aria-busy={isAsking}>
       <h2>
         What will be in it <span class="muted">{isAsking ? 'asking the server…' : ''}</span>
       </h2>
-      <PreviewBody preview={preview} />
+      <PreviewBody preview={preview} isUnread={isUnread} />
     </section>
   )
 }
 
-function PreviewBody({ preview }: { readonly preview: Preview }) {
+function PreviewBody({ preview, isUnread }: Omit<CreatePreviewProps, 'isAsking'>) {
   switch (preview.kind) {
     case 'none':
       return <p class="muted">Type a name, and the server is asked without anything being made.</p>
     case 'refused':
       return <Refusal error={preview.error} title="It would be refused" />
     case 'known':
-      return <Previewed preview={preview.preview} />
+      return <Previewed preview={preview.preview} isUnread={isUnread} />
   }
 }
 
-function Previewed({ preview }: { readonly preview: DraftPreview }) {
+interface PreviewedProps {
+  readonly preview: DraftPreview
+  readonly isUnread: boolean
+}
+
+function Previewed({ preview, isUnread }: PreviewedProps) {
   const { owner, expires, metadata, templates, skipped, awaited, warnings } = preview
   return (
     <>
@@ -69,7 +76,14 @@ function Previewed({ preview }: { readonly preview: DraftPreview }) {
         </div>
       )}
       {templates.every(({ objects }) => objects.length === 0) ? (
-        <p>No template gives it anything: it will hold its default ServiceAccount and what else every namespace has.</p>
+        // A cluster with `borough populate` names no objects: silence is no answer where templates are not read.
+        <p>
+          {isUnread
+            ? 'The server names no object that a template would give it. On clusters with borough populate it never ' +
+              'does, and you may not read templates: there may be some all the same.'
+            : 'No template gives it anything: it will hold its default ServiceAccount and ' +
+              'what else every namespace has.'}
+        </p>
       ) : null}
       {templates.map(({ name, objects }) =>
         objects.length === 0 ? null : (

@@ -65,10 +65,7 @@ export function CreateView() {
     // A dry run may be let through what the create was refused: its words stay until something is changed.
     if (draft.value === refused?.draft) return undefined
     isAsking.value = name !== ''
-    if (name === '') {
-      asked.value = { kind: 'none' }
-      return undefined
-    }
+    if (name === '') return void (asked.value = { kind: 'none' })
     const left = new AbortController()
     const timer = cluster.clock.after(restMs, () => {
       void askDryRun(cluster, namespace, left.signal).then((answer) => {
@@ -84,7 +81,8 @@ export function CreateView() {
     }
   }, [cluster, text])
 
-  const fields = fieldsOf(templates.objects, namespace, me?.username ?? '', demanded.value)
+  const isUnread = templates.refused !== undefined && isForbidden(templates.refused)
+  const preview = previewFor(asked.value, templates.objects, configurations)
   return (
     <>
       <header class="view-head">
@@ -93,9 +91,9 @@ export function CreateView() {
       <div class="columns">
         <CreateForm
           draft={draft.value}
-          asked={fields}
+          asked={fieldsOf(templates.objects, namespace, me?.username ?? '', demanded.value)}
           choosable={templates.objects.filter(isChoosable)}
-          isWithoutChoice={templates.refused !== undefined && isForbidden(templates.refused)}
+          isWithoutChoice={isUnread}
           faults={faultsIn(asked.value.kind === 'refused' ? asked.value.error : undefined)}
           onChange={(part) => {
             draft.value = { ...draft.value, ...part }
@@ -106,7 +104,7 @@ export function CreateView() {
             })
           }
         />
-        <CreatePreview preview={previewFor(asked.value, templates.objects, configurations)} isAsking={isAsking.value} />
+        <CreatePreview preview={preview} isAsking={isAsking.value} isUnread={isUnread} />
       </div>
       <footer class="view-foot">
         <CopyCommand command={createCommand(draft.value)} />

@@ -110,7 +110,7 @@ export function Editing({ edited, onSaved }: EditingProps) {
       <section class="panel" aria-label="The template as YAML">
         <div class="editor" ref={host} />
         <small class="muted">
-          <kbd>Ctrl</kbd>+<kbd>Space</kbd> completes, <kbd>Ctrl</kbd>+<kbd>]</kbd> indents.
+          <kbd>Ctrl</kbd>+<kbd>Space</kbd> completes, <kbd>Ctrl</kbd>+<kbd>]</kbd> indents, <kbd>Tab</kbd> leaves.
         </small>
         <Steps now={now} plan={() => void plan()} save={(template) => void save(template)} />
       </section>

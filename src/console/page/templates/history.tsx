@@ -27,7 +27,7 @@ export function History({ template }: { readonly template: NamespaceTemplate }) 
     <section class="panel" aria-labelledby="history">
       <h2 id="history">History</h2>
       {error === undefined ? null : <Refusal error={error} />}
-      <table class="table">
+      <table class="table stacked">
         <thead>
           <tr>
             <th scope="col">Generation</th>
@@ -39,12 +39,12 @@ export function History({ template }: { readonly template: NamespaceTemplate }) 
         <tbody>
           {(revisions ?? []).map(({ generation, spec, object }) => (
             <tr key={generation}>
-              <th scope="row">
+              <th scope="row" data-title="Generation">
                 {generation}
                 {generation === present ? <span class="muted"> now</span> : null}
               </th>
-              <td>{spec.templates?.length ?? 0}</td>
-              <td>
+              <td data-title="Objects">{(spec.templates?.length ?? 0) + (spec.objects?.length ?? 0)}</td>
+              <td data-title="Kept since">
                 <Moment at={object.metadata.creationTimestamp ?? undefined} />
               </td>
               <td>

@@ -52,7 +52,9 @@ export function Rollout({ template }: PartProps) {
               <p class="notice wait">
                 <span>
                   {progressOf(template).waiting > 0 ? (
-                    <strong>It is being paused.</strong>
+                    <>
+                      <strong>It is being paused.</strong> {pausedMeans}
+                    </>
                   ) : (
                     <>
                       <strong>It is paused, and nothing waits.</strong> The next edit is held until it is resumed.
@@ -103,11 +105,8 @@ function Steps({ template, stop }: StepsProps) {
       {isRolloutPaused(template) ? (
         <ActionButton title="Resume the rollout" isHarmless act={() => annotate(pauseRolloutAnnotation, null)} />
       ) : (
-        <ActionButton
-          title="Pause the rollout"
-          warning={pausedMeans}
-          act={() => annotate(pauseRolloutAnnotation, 'true')}
-        />
+        // One press: it goes on while a question is read, and a pause can be taken back.
+        <ActionButton title="Pause the rollout" isHarmless act={() => annotate(pauseRolloutAnnotation, 'true')} />
       )}
       {isOff ? (
         <ActionButton title="Enable this template" isHarmless act={() => annotate(applyAnnotation, null)} />
@@ -174,7 +173,13 @@ function helpFor(template: NamespaceTemplate, { reason }: TemplateCondition): Co
       'Confirm it if it is meant. If not, set spec.deletionPolicy to Orphan: then it leaves everything in place.'
     )
   }
-  if (isRolloutPaused(template)) return <>Resume it, go back to the generation before, or {edit}.</>
+  if (isRolloutPaused(template)) {
+    return (
+      <>
+        {pausedMeans} Resume it, go back to the generation before, or {edit}.
+      </>
+    )
+  }
   return <>Mend what stands in its way, below: it goes on by itself. Or {edit}, or go back to the generation before.</>
 }
 
@@ -189,7 +194,7 @@ function Facts({ template }: PartProps) {
       <Fact term="At a time">{rollout?.maxUnavailable ?? '10%, at least 5'}</Fact>
       <Fact term="After a failure">{rollout?.pauseOnFailure === true ? 'it pauses' : 'it goes on'}</Fact>
       <Fact term="Drift">{driftPolicy ?? 'Correct'}</Fact>
-      <Fact term="What it lets go">{deletionPolicy ?? 'Delete'}</Fact>
+      <Fact term="What it no longer holds">{deletionPolicy === 'Orphan' ? 'stays' : 'is deleted'}</Fact>
     </dl>
   )
 }
