@@ -10,6 +10,7 @@ import { createCodecs } from '../http/codecs.ts'
 import { dispatcher } from '../http/dispatch.ts'
 import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import { LateRefusals } from '../http/late-refusals.ts'
+import { LongWork } from '../http/long-work.ts'
 import type { Defense } from '../http/overload.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
 import { createStages } from '../http/stages/stages.ts'
@@ -45,7 +46,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   const { chain } = authentication
   const { config, catalog, registry, authorizer } = core
   const { clock, ids, log } = config
-  const { protobuf, decoder, renderer, longWork } = createCodecs(catalog, { clock, turns: core.turns })
+  const { protobuf, decoder, renderer } = createCodecs(catalog, { clock, turns: core.turns })
   const authorization = authorizationOf(core, deps.askElsewhere)
   const verbDeps = {
     registry,
@@ -96,7 +97,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         now: () => clock.now(),
         began: (context) => core.diagnostics.publish(sliceBegan, context),
         lateRefusals: new LateRefusals(clock),
-        longWork,
+        longWork: new LongWork({ ...deps.defense, turns: core.turns, waitMs: config.load.deadlines.handlerMs }),
       },
       authorization,
     }),
