@@ -2,6 +2,7 @@
  * Fields that an apply wants to change although another manager owns them, and the answer that says so.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/conflict.go v0.36
  */
+import { append } from '../../base/append.ts'
 import type { Slice } from '../../base/turns.ts'
 import { StatusError } from '../status-error.ts'
 import { type Changes, takenFields } from './compare.ts'
@@ -51,7 +52,7 @@ export function* conflictError(conflicts: readonly Conflict[], slice: Slice | un
     const paths: string[] = []
     const all = pathsOf(fields)
     yield* pausing(slice)
-    yield* inParts(all, (part) => paths.push(...part.map(showPath)), slice)
+    yield* inParts(all, (part) => append(paths, part.map(showPath)), slice)
     found.push({ owner: showManager(owner), paths })
   }
   const text = message(found)
