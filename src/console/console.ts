@@ -45,10 +45,8 @@ export async function startConsole({ remote, clock, listen }: ConsoleOptions): P
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve)
   })
-  // Of the names of this machine, one has two addresses: another user may listen on the other at the same port, and
-  // would be brought the secret by a browser that prefers it. So the address is told, not the name.
-  const bound = server.address() as AddressInfo
-  const gate = new Gate(`http://${isIPv6(bound.address) ? `[${bound.address}]` : bound.address}:${bound.port}`)
+  const bound = (server.address() as AddressInfo).port
+  const gate = new Gate(`http://${isIPv6(host) ? `[${host}]` : host}:${bound}`)
   const userAgent = `borough-console/${packageVersion}`
   const live = new LiveStreams({ transport: remote.transport, userAgent, clock })
   const room: Room = { gate, page, remote, userAgent }

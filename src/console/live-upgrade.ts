@@ -8,8 +8,6 @@ import type { LiveStreams } from './live.ts'
 
 /** Orders are short. */
 const mostMessageBytes = 64 * 1024
-/** For a refusal to be read. */
-const mostRefusingMs = 5000
 
 /** @returns what ends all of them */
 export function takeUpgrades(server: Server, gate: Gate, live: LiveStreams): () => void {
@@ -18,19 +16,13 @@ export function takeUpgrades(server: Server, gate: Gate, live: LiveStreams): () 
     maxPayload: mostMessageBytes,
     handleProtocols: () => liveProtocol,
   })
-  /** The server knows nothing of them any more: it neither ends them nor closes without them. */
-  const refused = new Set<Duplex>()
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     // Node listens to it no more, and the library not yet.
     stream.once('error', () => stream.destroy())
     try {
       gate.checkUpgrade(request)
     } catch (error) {
-      refused.add(stream)
-      stream.once('close', () => refused.delete(stream))
       refuse(stream, error)
-      // A client that does not read it keeps the connection no longer.
-      request.socket.setTimeout(mostRefusingMs, () => stream.destroy())
       return
     }
     sockets.handleUpgrade(request, stream, head, (socket) => {
@@ -39,7 +31,6 @@ export function takeUpgrades(server: Server, gate: Gate, live: LiveStreams): () 
   })
   return () => {
     for (const socket of sockets.clients) socket.terminate()
-    for (const stream of refused) stream.destroy()
   }
 }
 
@@ -53,7 +44,5 @@ function refuse(stream: Duplex, error: unknown): void {
     connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  // Clients may leave their half open for ever.
-  stream.once('finish', () => stream.destroy())
   stream.end(`HTTP/1.1 ${refusal.code} ${refusal.reason}\r\n${lines.join('')}\r\n${body}`)
 }

@@ -58,8 +58,6 @@ export class LiveStreams {
 
   /** Until the page leaves. */
   async serve(socket: WebSocket): Promise<void> {
-    // What breaks the protocol is answered and closed by the library, which tells of it here; untold it ends the process.
-    socket.on('error', () => undefined)
     if (this.#pages >= mostPages) {
       socket.close(tryAgainLater, `${mostPages} pages are open already: close one`)
       return
@@ -85,6 +83,7 @@ class LiveStream {
     const gone = new AbortController()
     this.#left = gone.signal
     socket.once('close', () => gone.abort())
+    // What breaks the protocol is answered and closed by the library, which tells of it here.
     socket.on('error', () => gone.abort())
     socket.on('message', (message: Buffer) => this.#take(message.toString()))
   }
@@ -147,22 +146,12 @@ class LiveStream {
     await this.#send(JSON.stringify({ watch, end: true }))
   }
 
-  /**
-   * Waits while the page does not read: then its watches are not read either, and the cluster cuts them off. Nor are its
-   * orders, since each has an answer.
-   */
+  /** Waits while the page does not read: then its watches are not read either, and the cluster cuts them off. */
   async #send(line: string): Promise<void> {
     if (this.#left.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#socket.send(line, () => resolve())
-    if (!this.#isUnread()) return
-    this.#socket.pause()
-    await promise
-    if (!this.#isUnread()) this.#socket.resume()
-  }
-
-  #isUnread(): boolean {
-    return this.#socket.bufferedAmount > mostUnreadBytes
+    if (this.#socket.bufferedAmount > mostUnreadBytes) await promise
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import type { Transport, TransportResponse } from '../client/transport.ts'
+import type { Transport } from '../client/transport.ts'
 import { StatusError } from '../kube/status-error.ts'
 import { dataHeaders, departureOf, readBody } from './answer.ts'
 import { asksForMetadata, bytesWithoutContents } from './metadata-answers.ts'
@@ -15,8 +15,6 @@ const passedOn = ['accept', 'content-type', 'if-none-match'] as const
 const passedBack = ['warning', 'retry-after', 'audit-id', 'etag'] as const
 /** A server takes no object above 3 MiB. */
 const mostBodyBytes = 4 * 1024 * 1024
-/** A page of a list has 500 objects, each with 256 KiB of annotations at most: what is longer has no end. */
-const mostAnswerBytes = 256 * 1024 * 1024
 
 export const isApiPath = (path: string): boolean => apiPath.test(path)
 
@@ -33,13 +31,13 @@ export async function proxy(
     const value = request.headers[name]
     if (value !== undefined) headers[name] = value
   }
-  const sent = await readBody(request, mostBodyBytes)
+  const body = await readBody(request, mostBodyBytes)
   const answer = await transport.send({
     method: request.method ?? 'GET',
     path: url.pathname,
     query: url.searchParams,
     headers,
-    ...(sent.length === 0 ? {} : { body: sent }),
+    ...(body.length === 0 ? {} : { body }),
     signal: departureOf(response),
     streaming: true,
   })
@@ -48,28 +46,16 @@ export async function proxy(
     const value = answer.header(name)
     if (value !== undefined) answered[name] = value
   }
-  const body = bounded(answer.body)
   if (answer.status === 200 && asksForMetadata(headers['accept'])) {
     const chunks: Uint8Array[] = []
-    for await (const chunk of body) chunks.push(chunk)
+    for await (const chunk of answer.body instanceof Uint8Array ? [answer.body] : answer.body) chunks.push(chunk)
     const bytes = bytesWithoutContents(Buffer.concat(chunks))
     response.writeHead(200, answered).end(bytes)
     return
   }
   response.writeHead(answer.status, answered)
-  await pipeline(body, response)
-}
-
-/** @throws StatusError it is longer than any answer is */
-async function* bounded(body: TransportResponse['body']): AsyncGenerator<Uint8Array> {
-  let size = 0
-  for await (const chunk of body instanceof Uint8Array ? [body] : body) {
-    size += chunk.length
-    if (size > mostAnswerBytes) {
-      throw new StatusError(`the server’s answer is longer than ${mostAnswerBytes} bytes`, { code: 502 })
-    }
-    yield chunk
-  }
+  if (answer.body instanceof Uint8Array) response.end(answer.body)
+  else await pipeline(answer.body, response)
 }
 
 /** What leads on from the API, to a program of a tenant: its answers are none of the API's. */

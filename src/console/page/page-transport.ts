@@ -42,22 +42,16 @@ async function ask(session: Session, request: TransportRequest): Promise<Transpo
       ...(body === undefined ? {} : { body: new Uint8Array(body) }),
       ...(left === undefined ? {} : { signal: left }),
     })
-    .catch(lost('the console does not answer'))
+    .catch((error: unknown) => {
+      if (!(error instanceof TypeError)) throw error
+      throw new ConsoleUnreached(`the console does not answer: ${error.message}`, { cause: error })
+    })
   return {
     status: answer.status,
     header: (name) => answer.headers.get(name) ?? undefined,
-    // One that breaks off tells of a write no more than none.
-    body: new Uint8Array(await answer.arrayBuffer().catch(lost('the answer broke off'))),
+    body: new Uint8Array(await answer.arrayBuffer()),
   }
 }
-
-/** What a browser throws of a connection. @throws ConsoleUnreached; what the page itself ended with */
-const lost =
-  (what: string) =>
-  (error: unknown): never => {
-    if (!(error instanceof TypeError)) throw error
-    throw new ConsoleUnreached(`${what}: ${error.message}`, { cause: error })
-  }
 
 const credentialRefused = 'the server does not accept the credential of the kubeconfig'
 
