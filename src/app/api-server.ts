@@ -10,7 +10,6 @@ import { createCodecs } from '../http/codecs.ts'
 import { dispatcher } from '../http/dispatch.ts'
 import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import { LateRefusals } from '../http/late-refusals.ts'
-import { LongWork } from '../http/long-work.ts'
 import type { Defense } from '../http/overload.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
 import { createStages } from '../http/stages/stages.ts'
@@ -46,7 +45,12 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   const { chain } = authentication
   const { config, catalog, registry, authorizer } = core
   const { clock, ids, log } = config
-  const { protobuf, decoder, renderer } = createCodecs(catalog, { clock, turns: core.turns })
+  const { protobuf, decoder, renderer, longWork } = createCodecs(catalog, {
+    ...deps.defense,
+    clock,
+    turns: core.turns,
+    waitMs: config.load.deadlines.handlerMs,
+  })
   const authorization = authorizationOf(core, deps.askElsewhere)
   const verbDeps = {
     registry,
@@ -97,7 +101,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         now: () => clock.now(),
         began: (context) => core.diagnostics.publish(sliceBegan, context),
         lateRefusals: new LateRefusals(clock),
-        longWork: new LongWork({ ...deps.defense, turns: core.turns, waitMs: config.load.deadlines.handlerMs }),
+        longWork,
       },
       authorization,
     }),

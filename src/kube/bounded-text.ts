@@ -45,7 +45,9 @@ function lastSpace(text: string, from: number, to: number): number | undefined {
   return undefined
 }
 
-const wideSpaces = new Set([...'\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff'].map((c) => c.charCodeAt(0)))
+const wideSpaces: ReadonlySet<number> = new Set(
+  [...'\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff'].map((c) => c.charCodeAt(0)),
+)
 
 /** As `\s` of a pattern. */
 const isSpace = (code: number): boolean =>
