@@ -105,6 +105,12 @@ export const bodies: readonly Body[] = [
     refused: true,
   },
   {
+    what: '2,900 unknown fields with long names',
+    path: configMaps,
+    object: (value) => ({ ...configMap, data: { value }, ...keyed(2_900, () => 'v', 'k'.repeat(1_000)) }),
+    refused: true,
+  },
+  {
     what: '29,000 labels',
     path: configMaps,
     object: (value) => ({ ...configMap, metadata: { ...metadata, labels: keyed(29_000, () => value) } }),

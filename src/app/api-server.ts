@@ -45,7 +45,12 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   const { chain } = authentication
   const { config, catalog, registry, authorizer } = core
   const { clock, ids, log } = config
-  const { protobuf, decoder, renderer, longWork } = createCodecs(catalog, { clock, turns: core.turns })
+  const { protobuf, decoder, renderer, longWork } = createCodecs(catalog, {
+    ...deps.defense,
+    clock,
+    turns: core.turns,
+    waitMs: config.load.deadlines.handlerMs,
+  })
   const authorization = authorizationOf(core, deps.askElsewhere)
   const verbDeps = {
     registry,

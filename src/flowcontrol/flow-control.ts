@@ -63,8 +63,14 @@ export interface Refused {
   readonly headers: FlowHeaders
 }
 
+export interface SeatLevel {
+  readonly name: string
+  readonly isExempt: boolean
+}
+
 export interface Seat {
   readonly granted: true
+  readonly level: SeatLevel
   readonly headers: FlowHeaders
   /**
    * The request is done, or begins to wait for something that is not this server. `cpuMs` is the time it took of the

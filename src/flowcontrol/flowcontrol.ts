@@ -26,6 +26,7 @@ export type {
   Refused,
   RequestAttributes,
   Seat,
+  SeatLevel,
 } from './flow-control.ts'
 export { defaultServerSeats, waitLimitMsOf } from './priority-and-fairness.ts'
 export {

@@ -71,6 +71,9 @@ export class PriorityLevel implements SeatOwner, TurnLevel {
   get name(): string {
     return this.#config.name
   }
+  get isExempt(): boolean {
+    return this.#config.exempt
+  }
   get config(): PriorityLevelConfig {
     return this.#config
   }

@@ -2,7 +2,7 @@
  * A request between its admission and its end, the flow it belongs to, and the queue in which it waits.
  */
 
-import type { FlowHeaders, FlowRequest, Seat } from './flow-control.ts'
+import type { FlowHeaders, FlowRequest, Seat, SeatLevel } from './flow-control.ts'
 import type { FlowStats } from './flow-stats.ts'
 import { estimatedServiceMs, maxSeatsOf, type WorkEstimate } from './work-estimate.ts'
 
@@ -26,7 +26,7 @@ export interface Flow {
 const chargedAtOnceMs = 5
 
 /** The priority level, as its seats know it. */
-export interface SeatOwner {
+export interface SeatOwner extends SeatLevel {
   /** Now or at the end of the turn: `finish`. */
   release(seat: RequestSeat, cpuMs: number): void
   finish(seat: RequestSeat, cpuMs: number): void
@@ -79,6 +79,10 @@ export class RequestSeat implements Seat {
 
   get headers(): FlowHeaders {
     return this.flow.headers
+  }
+
+  get level(): SeatLevel {
+    return this.flow.level
   }
 
   release(cpuMs = 0): void {

@@ -7,7 +7,7 @@ import type { AuthzDecision } from '../authz/authz.ts'
 import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
 import type { Slice } from '../base/turns.ts'
-import type { FlowHeaders } from '../flowcontrol/flowcontrol.ts'
+import type { FlowHeaders, SeatLevel } from '../flowcontrol/flowcontrol.ts'
 import type { JsonValue, KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -97,6 +97,8 @@ export interface HeldSeat {
 export interface RequestFlow {
   /** For the answer, whatever it is. */
   readonly headers: FlowHeaders
+  /** Absent where it was refused. */
+  readonly level?: SeatLevel
   /** The request has taken so much of the main thread; also after its answer was made. */
   charge(cpuMs: number): void
 }

@@ -11,6 +11,7 @@ export const bounds = {
   headers_deadline: 'requests did not begin, or their headers did not end, in time: connections closed',
   body_deadline: 'bodies of requests came in too slowly: requests refused',
   handler_deadline: 'requests took too long to be worked on: answered 504',
+  long_work_deadline: 'large requests waited too long for their turn: refused',
   answer_deadline: 'answers were read too slowly, or not at all: answers cut off',
   idle_deadline: 'connections without a request were closed',
   connections: 'there were too many connections: connections closed',

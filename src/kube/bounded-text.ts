@@ -11,13 +11,49 @@ const maxWordLength = 1024
 /** Of a whole text: the conflicts of an apply of thousands of fields are told. */
 const maxLength = 256 * 1024
 
-const longWord = new RegExp(`(\\S{${maxWordLength}})\\S+`, 'g')
-
 export function boundedText(text: string): string {
   if (text.length <= shortLength) return text
-  const cut = text.replace(longWord, '$1…')
+  const cut = withShortWords(text)
   return cut.length <= maxLength ? cut : `${cut.slice(0, maxLength)}…`
 }
+
+/**
+ * As far as `maxLength`, and what follows as it is. By hand: a pattern that looks for 1,025 characters begins anew at
+ * each character of a word that has fewer, and a text of words of a thousand took seconds.
+ */
+function withShortWords(text: string): string {
+  let result = ''
+  let copied = 0
+  let word = 0
+  while (word + maxWordLength < text.length && result.length + word - copied <= maxLength) {
+    const cutAt = word + maxWordLength
+    const space = lastSpace(text, word, cutAt)
+    if (space !== undefined) {
+      word = space + 1
+      continue
+    }
+    result += `${text.slice(copied, cutAt)}…`
+    copied = cutAt
+    while (copied < text.length && !isSpace(text.charCodeAt(copied))) copied++
+    word = copied + 1
+  }
+  return result + text.slice(copied)
+}
+
+function lastSpace(text: string, from: number, to: number): number | undefined {
+  for (let i = to; i >= from; i--) if (isSpace(text.charCodeAt(i))) return i
+  return undefined
+}
+
+const wideSpaces: ReadonlySet<number> = new Set(
+  [...'\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff'].map((c) => c.charCodeAt(0)),
+)
+
+/** As `\s` of a pattern. */
+const isSpace = (code: number): boolean =>
+  code === 32 ||
+  (code >= 9 && code <= 13) ||
+  (code >= 160 && (wideSpaces.has(code) || (code >= 0x2000 && code <= 0x200a)))
 
 export function boundedDetails(details: StatusDetails): StatusDetails {
   const { name, causes } = details

@@ -55,3 +55,20 @@ it('keeps equal parts once, and no part that could be changed for all of them', 
   expect(() => (one['spec'] as { finalizers: string[] }).finalizers.push('mine')).toThrow(TypeError)
   expect(two['spec']).toEqual({ finalizers: ['kubernetes'] })
 })
+
+it('does not let the labels of one namespace push out what others share', () => {
+  const keeper = new NamespaceKeeper()
+  const kept = ['one', 'many', 'two'].map((name) =>
+    keeper.keep({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        name,
+        labels: Object.fromEntries(Array.from({ length: name === 'many' ? 5000 : 1 }, (_, i) => [`k${i}`, `v${i}`])),
+      },
+      spec: { finalizers: [name === 'many' ? 'other' : 'kubernetes'] },
+    }),
+  )
+  expect(kept[2]?.['spec']).toBe(kept[0]?.['spec'])
+  expect(kept[1]?.metadata.labels?.['k4999']).toBe('v4999')
+})

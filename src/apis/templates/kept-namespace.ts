@@ -10,6 +10,8 @@ import type { KubeObject } from '../../kube/types.ts'
 const mostParts = 2000
 /** Larger ones are hardly ever equal, and comparing them costs more. */
 const longestPart = 2000
+/** A map of more is like no other, would push out what others share, and takes tens of milliseconds. */
+const mostFields = 100
 
 export class NamespaceKeeper {
   readonly #parts = new BoundedCache<string, unknown>(mostParts)
@@ -31,7 +33,9 @@ export class NamespaceKeeper {
 
   /** `own`: a value that is at hand already. */
   #sharedValues<T extends object>(fields: T, own?: string): T {
-    const shared = Object.entries(fields).map(([key, value]) => [key, value === own ? own : this.#shared(key, value)])
+    const entries = Object.entries(fields)
+    if (entries.length > mostFields) return fields
+    const shared = entries.map(([key, value]) => [key, value === own ? own : this.#shared(key, value)])
     return Object.fromEntries(shared) as T
   }
 

@@ -9,7 +9,7 @@
  * Our own controllers pass by: the server's own work must not wait behind a tenant's.
  */
 import { andFinally, type Eventual, isPending } from '../../base/eventual.ts'
-import type { Admission, FlowControl, FlowHeaders, Refused, Seat } from '../../flowcontrol/flowcontrol.ts'
+import type { Admission, FlowControl, FlowHeaders, Refused, Seat, SeatLevel } from '../../flowcontrol/flowcontrol.ts'
 import { type StatusError, tooManyRequests } from '../../kube/status-error.ts'
 import type { ApiRequest, ApiResponse, Handler, HeldSeat, RequestContext, RequestFlow, Stage } from '../api.ts'
 import { flowOfCaller } from '../flow-of.ts'
@@ -92,6 +92,10 @@ class FlowSeat implements HeldSeat, RequestFlow {
 
   get headers(): FlowHeaders {
     return this.#seat.headers
+  }
+
+  get level(): SeatLevel {
+    return this.#seat.level
   }
 
   charge(cpuMs: number): void {

@@ -63,7 +63,7 @@ function* applied(input: ApplyInput): Steps<KubeObject> {
   yield* pausing(input.slice)
   const conflicts = input.force ? [] : realConflicts(input, plan.conflicts)
   yield* pausing(input.slice)
-  if (conflicts.length > 0) throw conflictError(conflicts)
+  if (conflicts.length > 0) throw yield* conflictError(conflicts, input.slice)
   yield* pausing(input.slice)
   const result = withEntries(plan.object, entriesAfter(input, managed, plan))
   return input.manager === kubectlManager ? withLastApplied(result, input.config) : result

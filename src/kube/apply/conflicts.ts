@@ -2,11 +2,14 @@
  * Fields that an apply wants to change although another manager owns them, and the answer that says so.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/conflict.go v0.36
  */
+import { append } from '../../base/append.ts'
+import type { Slice } from '../../base/turns.ts'
 import { StatusError } from '../status-error.ts'
 import { type Changes, takenFields } from './compare.ts'
 import { difference, emptySet, type FieldSet, intersection, isEmpty, pathsOf, type Sizes } from './field-set.ts'
 import { type Managed, managerText, showManager } from './managed-fields.ts'
 import { showPath } from './path-element.ts'
+import { inParts, pausing, type Steps } from './steps.ts'
 
 export interface Conflict {
   readonly owner: Managed
@@ -43,22 +46,34 @@ function keepReal(conflicts: readonly Conflict[]): readonly Conflict[] {
 }
 
 /** 409 with one cause per field and owner. */
-export function conflictError(conflicts: readonly Conflict[]): StatusError {
-  const found = conflicts.map(({ owner, fields }) => ({
-    owner: showManager(owner),
-    paths: pathsOf(fields).map(showPath),
-  }))
-  return new StatusError(`Apply failed with ${message(found)}`, {
+export function* conflictError(conflicts: readonly Conflict[], slice: Slice | undefined): Steps<StatusError> {
+  const found: Found[] = []
+  for (const { owner, fields } of conflicts) {
+    const paths: string[] = []
+    const all = pathsOf(fields)
+    yield* pausing(slice)
+    yield* inParts(all, (part) => append(paths, part.map(showPath)), slice)
+    found.push({ owner: showManager(owner), paths })
+  }
+  const text = message(found)
+  yield* pausing(slice)
+  return new StatusError(`Apply failed with ${text}`, {
     reason: 'Conflict',
     details: {
-      causes: found.flatMap(({ owner, paths }) =>
-        paths.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${owner}`, field })),
-      ),
+      causes: found.flatMap(({ owner, paths }) => {
+        const told = `conflict with ${owner}`
+        return paths.map((field) => ({ reason: 'FieldManagerConflict', message: told, field }))
+      }),
     },
   })
 }
 
-function message(found: readonly { readonly owner: string; readonly paths: readonly string[] }[]): string {
+interface Found {
+  readonly owner: string
+  readonly paths: readonly string[]
+}
+
+function message(found: readonly Found[]): string {
   const count = found.reduce((sum, { paths }) => sum + paths.length, 0)
   if (count === 1) return `1 conflict: conflict with ${found[0]?.owner}: ${found[0]?.paths[0]}`
   const blocks = found.flatMap(({ owner, paths }) => [`conflicts with ${owner}:`, ...paths.map((path) => `- ${path}`)])

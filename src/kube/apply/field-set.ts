@@ -249,8 +249,15 @@ export function forEachPath(
   visit: (path: readonly PathElement[]) => void,
   prefix: readonly PathElement[] = [],
 ): void {
-  for (const key in set) if (key !== self && isMember(set[key] as FieldSet)) visit([...prefix, key])
-  for (const key in set) if (key !== self) forEachPath(set[key] as FieldSet, visit, [...prefix, key])
+  const inner: PathElement[] = []
+  for (const key in set) {
+    if (key === self) continue
+    const node = set[key] as FieldSet
+    const hasNothing = isEmpty(node)
+    if (!hasNothing) inner.push(key)
+    if (hasNothing || self in node) visit([...prefix, key])
+  }
+  for (const key of inner) forEachPath(set[key] as FieldSet, visit, [...prefix, key])
 }
 
 export function pathsOf(set: FieldSet): (readonly PathElement[])[] {
