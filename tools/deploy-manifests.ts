@@ -27,6 +27,7 @@ import {
 } from '../src/populate/manifests.ts'
 import { defaultNamespace, kindsRoleName } from '../src/populate/names.ts'
 import { reachOf, rightsManifests } from '../src/populate/rights.ts'
+import { webAddressOf } from './repository.ts'
 
 const folder = fileURLToPath(new URL('../deploy/', import.meta.url))
 
@@ -82,6 +83,21 @@ const chart = {
   version: packageVersion,
   appVersion: packageVersion,
   kubeVersion: '>=1.21.0-0',
+  ...sourcesOf(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Named),
+}
+
+interface Named {
+  readonly homepage?: string
+  readonly repository?: { readonly url: string }
+}
+
+/** A release writes them into package.json. */
+function sourcesOf(said: Named): { readonly home?: string; readonly sources?: readonly string[] } {
+  const web = webAddressOf(said)
+  return {
+    ...(said.homepage === undefined ? {} : { home: said.homepage }),
+    ...(web === undefined ? {} : { sources: [web] }),
+  }
 }
 
 /** The values may add rules for further kinds. */

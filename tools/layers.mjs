@@ -119,7 +119,7 @@ const layers = {
   console: [
     ...['base', 'kube', 'client', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
     ...['apis/namespaces/types.ts', 'apis/rbac/why-denied.ts', 'apis/templates/types.ts'],
-    'apis/initializers/types.ts',
+    ...['apis/initializers/configurations.ts', 'apis/initializers/types.ts'],
     ...['apis/expiry/bounds.ts', 'apis/expiry/end.ts', 'apis/expiry/types.ts'],
     ...[
       'clones',
@@ -177,7 +177,13 @@ const engines = ['memory', 'sqlite', 'etcd', 'relay']
 const engineSeams = { workers: ['storage/relay/relay-holder.ts'] }
 
 /** Packages that one folder wraps for all others. */
-const wrapped = { '@grpc/grpc-js': 'storage', re2js: 'kube', '@kubernetes/client-node': 'client', commander: 'cli' }
+const wrapped = {
+  '@grpc/grpc-js': 'storage',
+  re2js: 'kube',
+  '@kubernetes/client-node': 'client',
+  commander: 'cli',
+  ws: 'console',
+}
 
 /** Linted beside src/, with light rules. */
 const otherFolders = ['test', 'tools', 'bench', 'examples', 'bin']

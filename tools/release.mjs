@@ -4,8 +4,11 @@
  *   npm run release -- 0.2.0              into release/0.2.0/
  *   npm run release -- 0.2.0 --dry-run    the same, without the tag, and the branch stays where it is
  *   npm run release -- 0.2.0 --out DIR --without image,package
+ *   npm run release -- 0.2.0 --repository https://git.example/team/borough
  *
- * All of it happens in a checkout of its own. Nothing is pushed or published: the commands for that are printed.
+ * package.json, the chart and the image say where the repository is: what package.json says already, else the remote
+ * `origin`; `--repository` comes before both. All of it happens in a checkout of its own. Nothing is pushed or
+ * published: the commands for that are printed.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -24,10 +27,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { addressesOf } from './repository.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const unreleased = '## Unreleased'
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
+/** In the documents, until there is one. */
+const exampleRepository = 'git+https://git.example/borough.git'
+const sayWhere = 'git remote add origin URL, or say --repository URL'
 
 function main(argv) {
   const { values, positionals } = parseArgs({
@@ -37,10 +44,12 @@ function main(argv) {
       'dry-run': { type: 'boolean', default: false },
       out: { type: 'string' },
       without: { type: 'string', default: '' },
+      repository: { type: 'string' },
     },
   })
   const [version = ''] = positionals
-  const refusals = refusalsOf(version)
+  const place = findRepository(values.repository)
+  const refusals = refusalsOf(version, place)
   const isDry = values['dry-run']
   if (refusals.length > 0 && (!isDry || refusals.some(({ always }) => always))) {
     process.stderr.write(`release: ${(isDry ? refusals.find(({ always }) => always) : refusals[0]).why}\n`)
@@ -48,7 +57,7 @@ function main(argv) {
   }
   const out = resolve(values.out ?? join(root, 'release', version))
   const { commit, notes } = inCheckout((folder) => {
-    const written = writeVersion(folder, version)
+    const written = writeVersion(folder, version, place.addresses)
     make(folder, out, version, written, values.without.split(','))
     return { commit: written.commit, notes: join(out, 'NOTES.md') }
   })
@@ -56,14 +65,37 @@ function main(argv) {
     git('merge', '--ff-only', '--quiet', commit)
     git('tag', '--annotate', '--cleanup=verbatim', '--file', notes, `v${version}`, commit)
   }
+  if (place.addresses !== undefined) {
+    process.stderr.write(`release: the repository is ${place.addresses.repository.url} (${place.from})\n`)
+  }
   for (const { why } of refusals) process.stderr.write(`release: a real one would be refused: ${why}\n`)
   process.stdout.write(`${readdirSync(out).sort().join('\n')}\n${isDry ? '' : nextSteps(version, out)}`)
   return 0
 }
 
+/** What is known of it, by whom; or why nothing is. */
+function findRepository(asked) {
+  const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const [address, from] =
+    asked !== undefined
+      ? [asked, '--repository']
+      : repository !== undefined
+        ? [repository.url, 'of package.json']
+        : [git('config', '--default', '', '--get', 'remote.origin.url'), 'of the remote origin']
+  if (address === '') return { why: `where is the repository? ${sayWhere}` }
+  const addresses = addressesOf(address)
+  if (addresses !== undefined) return { addresses, from }
+  const isPrivate = asked === undefined ? `: ${sayWhere}` : ''
+  // It may hold a password.
+  return {
+    why: `the repository ${from} is no address that other machines can reach${isPrivate}`,
+    isWrong: asked !== undefined,
+  }
+}
+
 /** `always`: there is nothing to try either. */
-function refusalsOf(version) {
-  const { version: present, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+function refusalsOf(version, place) {
+  const { version: present } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const found = []
   const refuse = (why, always = false) => found.push({ why, always })
   if (!/^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/.test(version)) return [{ why: 'say a version, like 0.2.0', always: true }]
@@ -71,7 +103,7 @@ function refusalsOf(version) {
   if (notesIn(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')) === '') {
     refuse(`CHANGELOG.md has nothing under "${unreleased}"`, true)
   }
-  if (repository === undefined) refuse('package.json names no repository: its owner has to')
+  if (place.addresses === undefined) refuse(place.why, place.isWrong)
   if (git('tag', '--list', `v${version}`) !== '') refuse(`v${version} is tagged already`)
   if (git('status', '--porcelain', '--untracked-files=no') !== '') refuse('not everything is committed')
   return found
@@ -104,9 +136,16 @@ function inCheckout(work) {
 }
 
 /** package.json says it, and package-lock.json, the manifests, the chart and the documents repeat it. */
-function writeVersion(folder, version) {
+function writeVersion(folder, version, addresses) {
   const { version: before } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  change(join(folder, 'package.json'), (text) => text.replace(`"version": "${before}"`, `"version": "${version}"`))
+  change(join(folder, 'package.json'), (text) => {
+    // Beside the licence, where readers look for them.
+    const said = Object.entries(JSON.parse(text)).flatMap(([key, value]) => {
+      if (key in (addresses ?? {})) return []
+      return key === 'license' ? [[key, value], ...Object.entries(addresses ?? {})] : [[key, value]]
+    })
+    return `${JSON.stringify(Object.fromEntries([...said, ['version', version]]), undefined, 2)}\n`
+  })
   change(join(folder, 'package-lock.json'), (text) => {
     const lock = JSON.parse(text)
     lock.version = version
@@ -114,7 +153,11 @@ function writeVersion(folder, version) {
     return `${JSON.stringify(lock, undefined, 2)}\n`
   })
   for (const name of readdirSync(join(folder, 'docs')).filter((file) => file.endsWith('.md'))) {
-    change(join(folder, 'docs', name), (text) => text.replaceAll(`borough:${before}`, `borough:${version}`))
+    change(join(folder, 'docs', name), (text) =>
+      text
+        .replaceAll(`borough:${before}`, `borough:${version}`)
+        .replaceAll(exampleRepository, addresses?.repository.url ?? exampleRepository),
+    )
   }
   const seconds = Number(git('log', '-1', '--format=%ct'))
   const today = new Date(seconds * 1000).toISOString().slice(0, 10)

@@ -1,6 +1,6 @@
 /** What an attacker does, attack by attack: what was found, floods, and floods of HTTP/2 by their CVE. */
 import { byHand } from './frame-floods.ts'
-import { type Attack, handshakes, http2Flood, silentConnections, slowReaders } from './means.ts'
+import { type Attack, handshakes, http2Flood, http2Once, type Means, silentConnections, slowReaders } from './means.ts'
 
 const configMaps = '/api/v1/namespaces/attacker/configmaps'
 const secrets = '/api/v1/namespaces/attacker/secrets'
@@ -52,6 +52,46 @@ const manyKeys = (): string =>
 const manyTokens = (): string => {
   const data = Array.from({ length: 125_000 }, (_, i) => `k${i}: a`).join(', ')
   return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: tokens}\ndata: {${data}}\n`
+}
+
+const quotedText = (): string =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: quoted}\ndata: {a: "${'\\x61'.repeat(780_000)}"}\n`
+
+const wideObject = Object.fromEntries(Array.from({ length: 14_000 }, (_, i) => [`key${i}`, 'v']))
+
+/** Objects with 14,000 keys, each of them stored. */
+const wideCreates = (means: Means, sessions: number, streams: number): Promise<void> =>
+  http2Flood(means, sessions, streams, (n) =>
+    post(configMaps, JSON.stringify({ metadata: { name: `w-${process.pid}-${n}` }, data: wideObject })),
+  )
+
+/** Small patches of one object with 14,000 keys. */
+async function patchesOfWide(means: Means): Promise<void> {
+  const name = `p-${process.pid}`
+  const patch = { ':method': 'PATCH', ':path': `${configMaps}/${name}`, 'content-type': 'application/merge-patch+json' }
+  const made = { ...means, tally: { sent: 0, answers: {} } }
+  await http2Once(made, post(configMaps, JSON.stringify({ metadata: { name }, data: wideObject })))
+  await http2Flood(means, 4, 10, (n) => ({ headers: patch, body: `{"data":{"key1":"${n}"}}` }))
+}
+
+/** What one user can do at once, each part of it from an address of its own. */
+async function mixture(means: Means): Promise<void> {
+  const body = mergeKeys()
+  const quoted = quotedText()
+  const yaml = { 'content-type': 'application/yaml' }
+  const parts: ((means: Means) => Promise<void>)[] = [
+    (from) => slowReaders(from, 10, large),
+    (from) => slowReaders(from, 10, `${large}?watch=1`),
+    (from) => http2Flood(from, 2, 50, () => get(`${secrets}?limit=500`)),
+    (from) => http2Flood(from, 1, 10, () => get(large, { 'accept-encoding': 'gzip' })),
+    (from) => http2Flood(from, 1, 2, () => get(secrets, { accept: 'application/yaml' })),
+    (from) =>
+      http2Flood(from, 2, 50, (n) => post(configMaps, JSON.stringify({ metadata: { name: `m-${process.pid}-${n}` } }))),
+    (from) => wideCreates(from, 1, 10),
+    (from) => http2Flood(from, 1, 4, () => post(dryRun, body, yaml)),
+    (from) => http2Flood(from, 2, 2, () => post(dryRun, quoted, yaml)),
+  ]
+  await Promise.all(parts.map((part, i) => part({ ...means, localAddress: `127.0.1.${i + 1}` })))
 }
 
 const future = 'resourceVersion=9007199254740991&resourceVersionMatch=NotOlderThan'
@@ -142,5 +182,15 @@ export const attacks: readonly Attack[] = [
     run: (means) => http2Flood(means, 20, 200, () => ({ ...get(`${configMaps}?watch=1`), stays: true })),
   },
   { name: 'flood of TLS handshakes', run: (means) => handshakes(means, 50) },
+  { name: '40 creates of 14,000 keys at once', run: (means) => wideCreates(means, 4, 10) },
+  { name: '40 small patches of 14,000 keys at once', run: patchesOfWide },
+  {
+    name: '10 YAML bodies of 3 MiB between quotes',
+    run: (means) => {
+      const body = quotedText()
+      return http2Flood(means, 5, 2, () => post(dryRun, body, { 'content-type': 'application/yaml' }))
+    },
+  },
   ...byHand,
+  { name: 'a mixture of attacks, from nine addresses', run: mixture },
 ]

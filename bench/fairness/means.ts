@@ -92,6 +92,14 @@ export async function http2Flood(
   )
 }
 
+/** One request by a connection of its own. */
+export async function http2Once(means: Means, sent: Sent): Promise<void> {
+  const session = await sessionOf(means)
+  if (session === undefined) throw new Error('no connection')
+  await ask(session, sent, means)
+  session.destroy()
+}
+
 function ask(
   session: http2.ClientHttp2Session,
   { headers, body, neverEnds, stays }: Sent,

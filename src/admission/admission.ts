@@ -29,6 +29,11 @@ export interface Caller {
    * client is behind it. @throws StatusError TooManyRequests if the request may not go on now
    */
   outside?<T>(wait: Promise<T>): Promise<T>
+  /**
+   * The slice in which work on something large goes on, when it is the caller's turn. Absent where no client is behind
+   * it, who would have to wait. @throws StatusError TooManyRequests
+   */
+  beginLong?(): Eventual<Slice> | undefined
 }
 
 /** @typeParam O the object: not validated yet where plugins mutate it */

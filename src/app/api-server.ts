@@ -45,7 +45,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   const { chain } = authentication
   const { config, catalog, registry, authorizer } = core
   const { clock, ids, log } = config
-  const { protobuf, decoder, renderer } = createCodecs(catalog, { clock, turns: core.turns })
+  const { protobuf, decoder, renderer, longWork } = createCodecs(catalog, { clock, turns: core.turns })
   const authorization = authorizationOf(core, deps.askElsewhere)
   const verbDeps = {
     registry,
@@ -96,6 +96,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         now: () => clock.now(),
         began: (context) => core.diagnostics.publish(sliceBegan, context),
         lateRefusals: new LateRefusals(clock),
+        longWork,
       },
       authorization,
     }),

@@ -31,7 +31,8 @@ export function holdUntilInitialized({ config, features: { hold }, lister }: Cor
     const latest = find()
     const answer = latest !== undefined && latest.object.metadata.uid === held.uid ? latest : stored
     if (outcome === 'waited') {
-      const awaited = (answer.object as Namespace).spec?.initializers?.pending?.[0]?.name ?? ''
+      const { spec }: Namespace = answer.object
+      const awaited = spec?.initializers?.pending?.[0]?.name ?? ''
       warn(context, `namespace ${held.name} is still being initialized: waiting for ${awaited}`)
     }
     return answer

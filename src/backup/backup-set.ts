@@ -5,6 +5,7 @@
  */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ReportProgress } from '../base/progress.ts'
 import { type Encryption, encryptedMarker } from '../encryption/encryption.ts'
 import { formatTime } from '../kube/time.ts'
 import { changesOf, markBackedUp } from '../storage/open-storage.ts'
@@ -92,25 +93,29 @@ async function backUpChanges(
   newest: SetFile,
   options: SetOptions,
 ): Promise<SetBackup | undefined> {
-  const previous = await digestOfFile(newest)
+  const previous = await digestOfFile(newest, options.report)
   using log = await changesOf(dataDir, newest.revision)
   if (log === undefined) return undefined
   if (options.encryption === undefined && log.has(encryptedMarker)) throw keysInClear(dataDir)
   const { revision } = log
   if (revision === newest.revision) return { path: newest.path, full: false, revision, entries: 0 }
   const keys = (await keysOf(dataDir)).map((pair) => sealed(pair, options.encryption))
+  const total = keys.length + log.size
+  const tell = (doing: string, done: number): void => options.report?.({ doing, done, total, unit: 'changes' })
   async function* changes(): AsyncGenerator<KeptChange> {
     for (const { key, value } of keys) yield { key, value, revision, timeMs: 0 }
     let since = 0
     for (const change of log?.changes() ?? []) {
       yield change
-      if (++since % changesAtOnce === 0) await options.rest?.()
+      if (++since % changesAtOnce !== 0) continue
+      tell('copying', keys.length + since)
+      await options.rest?.()
     }
   }
   const head = { after: newest.revision, previous, revision, time: formatTime(options.clock.now()) }
   const path = join(folder, `changes-${digits(newest.revision)}-${digits(revision)}`)
   const { sha256, entries } = await writeChangeFile(path, head, changes())
-  const read = await readChangeFile(path)
+  const read = await readChangeFile(path, (done) => tell('verifying', done))
   if (read.sha256 !== sha256) throw new CopyError(`${path} does not hold what was written`)
   return { path, full: false, revision, entries }
 }
@@ -121,9 +126,10 @@ const sealed = ({ key, value }: Pair, encryption: Encryption | undefined): Pair 
   encryption === undefined ? { key, value } : { key, value: encryption.seal(key, value) }
 
 /** Of what a file holds, by its own last line; the whole of it is checked. */
-async function digestOfFile({ path, after }: SetFile): Promise<string> {
-  if (after !== undefined) return (await readChangeFile(path)).sha256
-  await using contents = await backupSource(path).read()
+async function digestOfFile({ path, after }: SetFile, report?: ReportProgress): Promise<string> {
+  const told = (done: number): void => report?.({ doing: 'checking', done, unit: 'changes' })
+  if (after !== undefined) return (await readChangeFile(path, told)).sha256
+  await using contents = await backupSource(path, report).read()
   return contents.sha256
 }
 

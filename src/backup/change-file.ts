@@ -37,6 +37,7 @@ export interface ChangeFileHead {
 
 const format = 'borough-changes'
 const version = 1
+const toldEach = 256
 
 export function crcOf(key: string, value: Uint8Array | undefined): number {
   const sum = crc32(key)
@@ -92,8 +93,8 @@ export interface ChangeFile {
   readonly changes: readonly KeptChange[]
 }
 
-/** All of it, checked. @throws CopyError */
-export async function readChangeFile(path: string): Promise<ChangeFile> {
+/** All of it, checked. `tell`: how many changes were read. @throws CopyError */
+export async function readChangeFile(path: string, tell?: (read: number) => void): Promise<ChangeFile> {
   const lines = linesOf(path)
   const hash = createHash('sha256')
   const changes: KeptChange[] = []
@@ -110,7 +111,7 @@ export async function readChangeFile(path: string): Promise<ChangeFile> {
       const sha256 = hash.digest('hex')
       if (line.sha256 === sha256 && line.entries === changes.length) return { head, sha256, changes }
       throw new CopyError(`${path} is damaged: what it holds is not what was written`)
-    } else changes.push(changeOf(path, line))
+    } else if (changes.push(changeOf(path, line)) % toldEach === 0) tell?.(changes.length)
     hash.update(`${text}\n`)
   }
   throw new CopyError(`${path} is cut off: its last line is missing`)

@@ -61,7 +61,7 @@ export async function verifyStoreAt(place: StorePlace, options: PlaceOptions): P
 
 export async function damagedAt(place: StorePlace, options: RepairOptions): Promise<readonly DamagedEntry[]> {
   await using opened = await openToRepair(place, options)
-  return (await damagedEntries(opened.storage, options.backup)).damaged
+  return (await damagedEntries(opened.storage, options.backup, options.report)).damaged
 }
 
 /** Answers the revision of what it wrote. */

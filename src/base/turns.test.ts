@@ -62,4 +62,22 @@ describe('a slice', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
     expect(seen).toEqual([1, 2, 3, 4, 5, 6])
   })
+
+  test('of work that is long from its first piece on begins alone in its turn', async () => {
+    const { turns, work, turn } = byHand()
+    const begun: string[] = []
+    const job = async (name: string): Promise<void> => {
+      await turns.begin()
+      begun.push(name)
+      work(10 * sliceMs)
+    }
+    const jobs = ['a', 'b', 'c'].map(job)
+    await Promise.resolve()
+    expect(begun).toEqual(['a'])
+    await turn()
+    expect(begun).toEqual(['a', 'b'])
+    await turn()
+    await Promise.all(jobs)
+    expect(begun).toEqual(['a', 'b', 'c'])
+  })
 })

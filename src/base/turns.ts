@@ -18,6 +18,7 @@
  */
 
 import { type Topic, topic } from './diagnostics.ts'
+import type { Eventual } from './eventual.ts'
 
 /** Work begins in a slice, or goes on in the next: told is whose it is, as far as that is known. */
 export const sliceBegan: Topic<object | undefined> = topic('a slice of the loop began')
@@ -39,6 +40,7 @@ export class Turns {
   readonly #soon: (run: () => void) => void
   readonly #began: (owner: object | undefined) => void
   readonly #waiting: (() => void)[] = []
+  #hasBegun = false
 
   constructor({ now = () => performance.now(), soon = setImmediate, began = () => {} }: TurnsOptions = {}) {
     this.#now = now
@@ -57,6 +59,30 @@ export class Turns {
     )
   }
 
+  /**
+   * Waits where a slice has begun in this turn of the loop: for work that is long from its first piece on, and that
+   * many may bring at once.
+   */
+  begin(owner?: object, check?: () => void): Eventual<Slice> {
+    if (!this.#hasBegun && this.#waiting.length === 0) {
+      this.#mark()
+      return this.slice(owner, check)
+    }
+    return this.#next().then(() => {
+      check?.()
+      return this.slice(owner, check)
+    })
+  }
+
+  /** Until the sockets have been served again. */
+  #mark(): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    this.#soon(() => {
+      this.#hasBegun = false
+    })
+  }
+
   #next(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#waiting.push(resolve) === 1) this.#soon(() => this.#turn())
@@ -66,6 +92,7 @@ export class Turns {
   #turn(): void {
     const begin = this.#waiting.shift()
     if (this.#waiting.length > 0) this.#soon(() => this.#turn())
+    this.#mark()
     begin?.()
   }
 }

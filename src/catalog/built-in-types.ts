@@ -4,7 +4,6 @@
  */
 import { type GroupVersionKind, qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
-import type { Schema } from '../kube/schema/schema.ts'
 import type { GeneratedCatalog, GeneratedResource } from './generated-catalog.ts'
 import { builtInKinds } from './kinds/kinds.ts'
 import type { Schemas } from './schemas.ts'
@@ -61,9 +60,8 @@ export function builtInTypes(catalog: GeneratedCatalog, schemas: Schemas): Resou
       shortNames: known.shortNames ?? none,
       categories: known.categories ?? none,
       subresources: subresourcesOf(r, known.streamKinds ?? {}),
-      get schema(): Schema {
-        return schemas.get(typeName)
-      },
+      // Its fields are made when they are first asked for.
+      schema: schemas.get(typeName),
       storageName: known.storageName ?? r.resource,
       ...(conversion ? { conversion } : {}),
       stored: verbs.includes('list'),

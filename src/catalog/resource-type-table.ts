@@ -4,7 +4,9 @@
  */
 import { append } from '../base/append.ts'
 import type { GroupVersionKind, GroupVersionResource } from '../kube/gvk.ts'
+import type { Resource } from '../kube/resource.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
+import type { KubeObject } from '../kube/types.ts'
 import { compareVersions } from '../kube/version-order.ts'
 import { compareGroups } from './facts/groups.ts'
 
@@ -42,8 +44,8 @@ export class ResourceTypeTable implements MutableResourceTypes {
     this.#apply({ add: types })
   }
 
-  find(gvr: GroupVersionResource): ResourceType | undefined {
-    return this.#byResource.get(gvr.group)?.get(gvr.version)?.get(gvr.resource)
+  find<T extends KubeObject = KubeObject>({ group, version, resource }: Resource<T>): ResourceType<T> | undefined {
+    return this.#byResource.get(group)?.get(version)?.get(resource) as ResourceType<T> | undefined
   }
 
   findKind(gvk: GroupVersionKind): ResourceType | undefined {

@@ -76,6 +76,14 @@ function parseFields(text: string): Field[] {
   })
 }
 
+const noFields: ReadonlyMap<string, Schema> = new Map()
+
+/** From now on they are read without a call: every request that holds an object reads some. */
+function keepProperties(schema: Schema, properties: ReadonlyMap<string, Schema>): ReadonlyMap<string, Schema> {
+  Object.defineProperty(schema, 'properties', { value: properties })
+  return properties
+}
+
 /** A named type; its fields are made when first read. */
 class TypeSchema implements Schema {
   readonly type = 'object'
@@ -83,7 +91,6 @@ class TypeSchema implements Schema {
   readonly typeName: string
   readonly mapType?: 'atomic'
   #make: (() => ReadonlyMap<string, Schema>) | undefined
-  #properties: ReadonlyMap<string, Schema> | undefined
 
   constructor(typeName: string, atomic: boolean, make: () => ReadonlyMap<string, Schema>) {
     this.typeName = typeName
@@ -92,11 +99,9 @@ class TypeSchema implements Schema {
   }
 
   get properties(): ReadonlyMap<string, Schema> {
-    if (this.#properties === undefined && this.#make) {
-      this.#properties = this.#make()
-      this.#make = undefined
-    }
-    return this.#properties ?? new Map()
+    const made = this.#make?.() ?? noFields
+    this.#make = undefined
+    return keepProperties(this, made)
   }
 }
 
@@ -120,7 +125,7 @@ class FieldSchema implements Schema {
   }
 
   get properties(): ReadonlyMap<string, Schema> {
-    return this.#target.properties ?? new Map()
+    return keepProperties(this, this.#target.properties ?? noFields)
   }
 }
 

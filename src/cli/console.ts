@@ -1,21 +1,18 @@
 /** `borough console`: a page for people, on this machine. */
 import { type Command, Option } from 'commander'
 import { type ListenAddress, parseListenAddress } from './listen-address.ts'
-import { readyLineOption } from './output.ts'
+import { outputOption } from './output.ts'
 import { type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 
 export interface ConsoleFlags extends RemoteFlags {
   readonly listen: ListenAddress
   readonly open: boolean
-  readonly output: 'text' | 'json'
 }
 
 export function addConsoleCommand(program: Command): void {
   const command = program
     .command('console')
-    .description(
-      'serve a page for this cluster on this machine, as the user of the kubeconfig, until SIGINT or SIGTERM',
-    )
+    .description('serve a page for this cluster on this machine, as the user of the kubeconfig, until a signal ends it')
   withRemoteFlags(command)
     .addOption(
       new Option('--listen <host:port>', 'a loopback address; port 0 = a free one')
@@ -23,7 +20,7 @@ export function addConsoleCommand(program: Command): void {
         .default({ host: '127.0.0.1', port: 0 }, '127.0.0.1:0'),
     )
     .option('--no-open', 'print the address, and open no browser')
-    .addOption(readyLineOption())
+    .addOption(outputOption('the ready line'))
     .addHelpText(
       'after',
       `
@@ -36,6 +33,6 @@ Examples:
     )
     .action(async (flags: ConsoleFlags) => {
       const { runConsole } = await import('./run-console.ts')
-      return runConsole(flags)
+      return runConsole(flags, command)
     })
 }

@@ -1,10 +1,11 @@
 /** `borough kubeconfig`: a kubeconfig with a fresh client certificate for a user. */
 import { fstatSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
+import { visibleText } from '../base/shell-text.ts'
 import { dayMs, durationOption, validityBounds } from './duration.ts'
 import { parseNamespace } from './namespace-name.ts'
-import { serialized } from './output.ts'
+import { outputOption, serialized } from './output.ts'
 import { usableFolder, writableFile } from './path-flags.ts'
 import { parseServer } from './server-url.ts'
 import { nameDataDir } from './store-place.ts'
@@ -18,7 +19,7 @@ interface KubeconfigFlags {
   readonly namespace?: string
   readonly out?: string
   readonly force: boolean
-  readonly output: 'yaml' | 'json'
+  readonly output: string
 }
 
 export function addKubeconfigCommand(program: Command): void {
@@ -36,7 +37,7 @@ export function addKubeconfigCommand(program: Command): void {
     .option('--data-dir <dir>', "the server's data directory", '.borough')
     .option('--out <file>', 'write it here, readable by you alone; default: print it')
     .option('--force', 'with --out: replace a file that is there', false)
-    .addOption(new Option('-o, --output <format>', 'how it is written').choices(['yaml', 'json']).default('yaml'))
+    .addOption(outputOption('it: text and wide are YAML, name is the file of --out'))
     .addHelpText(
       'after',
       `
@@ -49,6 +50,9 @@ Examples:
     )
     .action(async (flags: KubeconfigFlags & { readonly groups?: string }, command: Command) => {
       if (flags.force && flags.out === undefined) command.error('--force needs --out')
+      if (flags.output === 'name' && flags.out === undefined) {
+        command.error('-o name needs --out: without a file a kubeconfig is text, wide, json or yaml')
+      }
       writableFile(command, 'out', flags.out)
       const { systemClock } = await import('../base/clock.ts')
       const { findEndpoint } = await import('../datadir/data-dir.ts')
@@ -73,6 +77,7 @@ Examples:
       const text = flags.output === 'json' ? await serialized((await import('yaml')).parse(yaml), 'json') : yaml
       if (flags.out === undefined) print(text)
       else await write(text, flags.out, flags.force)
+      if (flags.output === 'name') process.stdout.write(`${visibleText(flags.out ?? '')}\n`)
     })
 }
 

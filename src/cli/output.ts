@@ -26,15 +26,39 @@ export interface Answer<T> {
 export const outputOption = (what: string): Option =>
   new Option('-o, --output <format>', `how ${what} is printed`).choices(formats).default('text')
 
-/** Of a command that serves: one line, which another process can wait for. */
-export const readyLineOption = (): Option =>
-  new Option('-o, --output <format>', 'how the ready line is printed').choices(['text', 'json']).default('text')
+export async function printAnswer<T>(command: Command, answer: Answer<T>): Promise<void> {
+  await print(command, answer, serialized)
+}
 
-export async function printAnswer<T>(command: Command, { value, text, names }: Answer<T>): Promise<void> {
-  const format = command.getOptionValue('output') as Format
+/**
+ * Of a command that serves, once it does. JSON and YAML are one line each, which another process can wait for; so is
+ * what is printed of one name.
+ */
+export async function printReady<T>(command: Command, answer: Answer<T>): Promise<void> {
+  await print(command, answer, async (value, format) => {
+    if (format === 'json') return `${JSON.stringify(value)}\n`
+    const { stringify } = await import('yaml')
+    return stringify(value, { lineWidth: 0, collectionStyle: 'flow' })
+  })
+}
+
+/** Text or wide: what happens later may be told beside it. */
+export function isForReaders(command: Command): boolean {
+  const format = formatOf(command)
+  return format === 'text' || format === 'wide'
+}
+
+const formatOf = (command: Command): Format => command.getOptionValue('output') as Format
+
+async function print<T>(
+  command: Command,
+  { value, text, names }: Answer<T>,
+  serialize: (value: T, format: 'json' | 'yaml') => Promise<string>,
+): Promise<void> {
+  const format = formatOf(command)
   process.stdout.write(
     format === 'json' || format === 'yaml'
-      ? await serialized(value, format)
+      ? await serialize(value, format)
       : format === 'name'
         ? names.map((name) => `${visibleText(name)}\n`).join('')
         : text(paintFor(colourChoice(command), process.stdout), format === 'wide', visibleValue(value)),

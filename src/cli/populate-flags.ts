@@ -14,5 +14,4 @@ export interface PopulateFlags extends RemoteFlags {
   readonly image: string
   readonly uninstall: boolean
   readonly logLevel: string
-  readonly output: string
 }

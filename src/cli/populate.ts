@@ -14,7 +14,7 @@ export function addPopulateCommand(program: Command): void {
   const command = program
     .command('populate')
     .description(
-      'populate the namespaces of any cluster from templates: controller and webhooks, until SIGINT or SIGTERM',
+      'populate the namespaces of any cluster from templates: controller and webhooks, until a signal ends it',
     )
   withRemoteFlags(command)
     .addOption(
@@ -77,11 +77,8 @@ Examples:
         return printManifests(flags, command)
       }
       if (flags.uninstall) return uninstall(flags, command)
-      if (flags.output !== 'text' && flags.output !== 'json') {
-        command.error(`-o ${flags.output} needs --print-manifests or --uninstall`)
-      }
       const { runPopulate } = await import('./run-populate.ts')
-      return runPopulate(flags)
+      return runPopulate(flags, command)
     })
 }
 

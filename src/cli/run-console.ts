@@ -1,29 +1,30 @@
 /** The life of `borough console`: serve the page, say where, open it, wait for a signal. */
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Command } from 'commander'
 import { systemClock } from '../base/clock.ts'
 import { startConsole } from '../console/console.ts'
 import type { ConsoleFlags } from './console.ts'
+import { listenForEnding } from './ending.ts'
+import { printReady } from './output.ts'
 import { openFlags } from './remote-flags.ts'
 
-/** Until SIGINT or SIGTERM. */
-export async function runConsole(flags: ConsoleFlags): Promise<void> {
+/** Until a signal; a second one ends the process at once. */
+export async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> {
   const remote = await openFlags(flags, 'console')
+  using ending = listenForEnding()
   await using served = await startConsole({ remote, clock: systemClock, listen: flags.listen })
-  const signalled = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
-  // After that: a process that waits for this line may send a signal at once.
-  process.stdout.write(
-    flags.output === 'json'
-      ? `${JSON.stringify({ cluster: remote.server, address: served.address, pid: process.pid })}\n`
-      : `The console of ${remote.server} is at ${served.address}\n`,
-  )
+  await printReady(command, {
+    value: { cluster: remote.server, address: served.address, pid: process.pid },
+    text: (_paint, _isWide, shown) => `The console of ${shown.cluster} is at ${shown.address}\n`,
+    names: [served.address],
+  })
   await using opening = new AsyncDisposableStack()
-  if (flags.open) opening.use(await openBrowser(served.address))
-  await signalled
+  if (flags.open && !ending.signal.aborted) opening.use(await openBrowser(served.address))
+  await ending.asked
 }
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {

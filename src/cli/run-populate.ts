@@ -1,55 +1,49 @@
 /** The life of `borough populate`: reach the cluster, install, answer, say so, wait for a signal, finish. */
-import { once } from 'node:events'
+import type { Command } from 'commander'
 import { systemClock } from '../base/clock.ts'
 import { randomIds } from '../base/ids.ts'
 import { type Populate, PopulateMetrics, type PopulateOptions, startPopulate } from '../populate/populate.ts'
+import { endBy, listenForEnding } from './ending.ts'
+import { isForReaders, printReady } from './output.ts'
 import type { PopulateFlags } from './populate-flags.ts'
 import { processLog } from './process-log.ts'
 import { openFlags } from './remote-flags.ts'
 
-/** Until SIGINT or SIGTERM; a second signal ends the process at once. */
-export async function runPopulate(flags: PopulateFlags): Promise<void> {
+/** Until a signal; a second one ends the process at once. */
+export async function runPopulate(flags: PopulateFlags, command: Command): Promise<void> {
   const log = processLog(flags.logLevel)
   const metrics = new PopulateMetrics()
   const { client, server } = await openFlags(flags, 'populate', {
     onAnswer: (method, status) => metrics.answered(method, status),
   })
-  await using populate = await startPopulate({
-    client,
-    clock: systemClock,
-    ids: randomIds,
-    log,
-    metrics,
-    listen: flags.listen,
-    namespace: flags.namespace,
-    reachedAt: reachedAt(flags),
-    admission: flags.admission,
-    failOpen: flags.failOpen,
-  })
-  const signalled = Promise.race([
-    once(process, 'SIGINT').then(() => 'SIGINT'),
-    once(process, 'SIGTERM').then(() => 'SIGTERM'),
-  ])
-  // After that: a process that waits for this line may send a signal at once.
-  const { url, policies, registered } = populate
-  const { failOpen } = flags
-  process.stdout.write(
-    flags.output === 'json'
-      ? `${JSON.stringify({ cluster: server, url, pid: process.pid, policies, failOpen, registered })}\n`
-      : `Namespaces of ${server} are populated from templates; webhooks at ${url}\n` +
-          `Registered: ${registered.join(', ')}\n` +
-          `While no replica answers, ${absenceOf(policies, failOpen)}\n`,
+  using ending = listenForEnding()
+  const { signal, asked } = ending
+  const { listen, namespace, admission, failOpen } = flags
+  const options = { client, clock: systemClock, ids: randomIds, log, metrics, listen, namespace, admission, failOpen }
+  await using populate = await startPopulate({ ...options, reachedAt: reachedAt(flags), signal }).catch(
+    async (error: unknown) => {
+      if (!signal.aborted || error !== signal.reason) throw error
+      endBy(await asked, 'it ends before it served, and the cluster is told what it was told before', ending)
+      return undefined
+    },
   )
-  const signal = await signalled
-  if (flags.output !== 'json') {
+  if (populate === undefined) return
+  const { url, policies, registered } = populate
+  await printReady(command, {
+    value: { cluster: server, url, pid: process.pid, policies, failOpen, registered },
+    text: (_paint, _isWide, shown) =>
+      `Namespaces of ${shown.cluster} are populated from templates; webhooks at ${url}\n` +
+      `Registered: ${shown.registered.join(', ')}\n` +
+      `While no replica answers, ${absenceOf(policies, failOpen)}\n`,
+    names: registered,
+  })
+  const name = await asked
+  if (isForReaders(command)) {
     process.stderr.write(
-      `\n${signal}: finishing what is under way; a second signal ends it at once. The cluster keeps what was ` +
+      `\n${name}: finishing what is under way; a second signal ends it at once. The cluster keeps what was ` +
         'registered: start this again, or take it off with borough populate --uninstall\n',
     )
   }
-  const impatient = (): void => process.exit(130)
-  process.once('SIGINT', impatient)
-  process.once('SIGTERM', impatient)
 }
 
 /** What becomes of namespaces then. */

@@ -1,14 +1,16 @@
 /** The life of `borough up`: take the directory, serve, say so, wait for a signal, finish. */
-import { once } from 'node:events'
 import { relative } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
+import type { Command } from 'commander'
 import { type Config } from '../app/config.ts'
 import type { Log } from '../base/log.ts'
 import { writePrivateFile } from '../base/private-files.ts'
 import { adminKubeconfigPath, openDataDir } from '../datadir/data-dir.ts'
 import { beginServerStorage } from '../encryption/server-storage.ts'
 import { closeOpened } from '../storage/served-storage.ts'
+import { listenForEnding } from './ending.ts'
 import { loadOfWorker } from './load-flags.ts'
+import { isForReaders, printReady } from './output.ts'
 import { processLog } from './process-log.ts'
 import { tellSystemd } from './tell-systemd.ts'
 
@@ -19,12 +21,12 @@ interface Served extends AsyncDisposable {
   readonly adminKubeconfig: string
 }
 
-/** Serves until SIGINT or SIGTERM; a second signal ends the process at once. */
+/** Serves until a signal; a second one ends the process at once. */
 export async function runUp(
   config: Config,
   workers: number,
   logLevel: string,
-  json: boolean,
+  command: Command,
   onReady: () => void,
 ): Promise<void> {
   const log = processLog(logLevel)
@@ -55,22 +57,18 @@ export async function runUp(
     unlessFull(log, dataDir.announce({ url: server.url, pid: process.pid })),
   ])
   await using _ = await startBackups({ ...config, log })
-  const signalled = Promise.race([
-    once(process, 'SIGINT').then(() => 'SIGINT'),
-    once(process, 'SIGTERM').then(() => 'SIGTERM'),
-  ])
-  // After that: a process that waits for this line may send a signal at once.
-  sayReady(server, kubeconfigs, json)
+  // Before the ready line: a process that waits for it may send a signal at once.
+  using ending = listenForEnding()
+  await sayReady(server, kubeconfigs, command)
   await tellSystemd('READY=1', log)
   // Of several processes this one runs only a part of the code.
   if (workers === 1) onReady()
   keepHeapSmall()
-  const signal = await signalled
+  const signal = await ending.asked
   const telling = tellSystemd('STOPPING=1', log)
-  if (!json) process.stderr.write(`\n${signal}: finishing what is under way; a second signal ends it at once\n`)
-  const impatient = (): void => process.exit(130)
-  process.once('SIGINT', impatient)
-  process.once('SIGTERM', impatient)
+  if (isForReaders(command)) {
+    process.stderr.write(`\n${signal}: finishing what is under way; a second signal ends it at once\n`)
+  }
   await telling
 }
 
@@ -137,8 +135,7 @@ function isFull(error: unknown): boolean {
 /** Signals are meant for the primary, though a terminal sends them to all. */
 async function runWorker(work: () => Promise<void>): Promise<void> {
   const ignore = (): void => {}
-  process.on('SIGINT', ignore)
-  process.on('SIGTERM', ignore)
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, ignore)
   try {
     await work()
   } catch {
@@ -153,23 +150,25 @@ async function runWorker(work: () => Promise<void>): Promise<void> {
  */
 const keepHeapSmall = (): void => setFlagsFromString('--heap-growing-percent=50')
 
-function sayReady(
+async function sayReady(
   { url, adminUrl }: Pick<Served, 'url' | 'adminUrl'>,
   kubeconfigs: readonly string[],
-  json: boolean,
-): void {
+  command: Command,
+): Promise<void> {
   const kubeconfig = kubeconfigs.at(-1) ?? ''
   const admin = adminUrl === undefined ? {} : { adminUrl }
-  if (json) {
-    process.stdout.write(`${JSON.stringify({ url, ...admin, kubeconfig, pid: process.pid })}\n`)
-    return
-  }
-  if (adminUrl !== undefined) process.stdout.write(`Administrators are served apart on ${adminUrl}.\n`)
+  await printReady(command, {
+    value: { url, ...admin, kubeconfig, pid: process.pid },
+    text: () =>
+      (adminUrl === undefined ? '' : `Administrators are served apart on ${adminUrl}.\n`) +
+      `Borough serves ${url}. To use it: export KUBECONFIG=${fromHere(kubeconfig)}\n`,
+    names: [url],
+  })
+}
+
+function fromHere(path: string): string {
   const here = process.cwd()
-  const shown = relative(here, kubeconfig)
+  const shown = relative(here, path)
   // A service begins in /, where no operator is who reads the line.
-  const isBelow = here !== '/' && !shown.startsWith('..')
-  process.stdout.write(
-    `Borough serves ${url}. To use it: export KUBECONFIG=${isBelow ? `$PWD/${shown}` : kubeconfig}\n`,
-  )
+  return here !== '/' && !shown.startsWith('..') ? `$PWD/${shown}` : path
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { addSettings, settingsSchema } from './settings.ts'
 
 let folder: string
@@ -157,6 +157,13 @@ const wrong: readonly { readonly given: Given; readonly says: RegExp }[] = [
 
 test.each(wrong)('$given is refused: $says', async ({ given, says }) => {
   await expect(flagsOf(given)).rejects.toThrow(says)
+})
+
+test('a key that is a list is refused, and nothing else is said', async () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  await expect(flagsOf({ file: '? [a]\n: 5' })).rejects.toThrow(/has no setting \[ a \]/)
+  expect(warned).not.toHaveBeenCalled()
+  warned.mockRestore()
 })
 
 describe('the schema', () => {

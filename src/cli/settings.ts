@@ -108,7 +108,7 @@ async function readSettings(file: string): Promise<Readonly<Record<string, unkno
   const { parse } = await import('yaml')
   let settings: unknown
   try {
-    settings = parse((await readBoundedFile(file)).toString())
+    settings = parse((await readBoundedFile(file)).toString(), { logLevel: 'error' })
   } catch (cause) {
     const [message = ''] = (cause as Error).message.split('\n')
     throw new Error(`can't read ${file}: ${message.replace(/:$/, '')}`, { cause })

@@ -62,7 +62,7 @@ export function addRepairCommand(program: Command): void {
     .option('--from <file>', 'the backup to look into')
     .option('--index', 'make the index of what exists anew from the log, where that is sound; history is given up')
     .option('--yes', 'really do it')
-  addStoreOptions(repair)
+  withQuietFlag(addStoreOptions(repair))
     .addHelpText(
       'after',
       `
@@ -103,7 +103,9 @@ async function run(flags: RepairFlags, command: Command): Promise<void> {
       names: [key],
     })
   }
-  const damaged = await damagedAt(place, options)
+  using progress = progressOf(command)
+  const damaged = await damagedAt(place, { ...options, report: progress.report })
+  progress[Symbol.dispose]()
   await printAnswer(command, {
     value: { damaged },
     text: (_paint, isWide, shown) => {

@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CopyResult, Place, RestorePoint, Source, StorePlace, Target, TargetPlace } from '../backup/backup.ts'
+import type { ReportProgress } from '../base/progress.ts'
 import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
+import { stoppable } from './ending.ts'
 import { outputOption, printAnswer } from './output.ts'
 import { readableFile, usableFolder, writableFile } from './path-flags.ts'
 import { progressOf, withQuietFlag } from './progress-line.ts'
@@ -118,49 +120,69 @@ async function run(
   flags: EncryptionFlags,
   command: Command,
 ): Promise<void> {
-  const { copyStore, sourceAt, targetAt } = await import('../backup/backup.ts')
   using progress = progressOf(command)
-  const { report } = progress
-  const options = { ...(await placeOptions(encryptionOf(flags, command).encryption)), report }
-  using _ = options.encryption
-  const began = performance.now()
-  await using opened = new AsyncDisposableStack()
-  let source = sourceAt(from, options)
-  if ('dataDir' in to && !existsSync(to.dataDir)) {
-    // So that a source that can't be read leaves no data directory behind.
-    const contents = opened.use(await source.read())
-    source = { ...source, read: () => Promise.resolve({ ...contents, [Symbol.asyncDispose]: () => Promise.resolve() }) }
+  const written = { isBegun: false }
+  const left = (): string => {
+    if ('file' in to) return `${to.file} ${existsSync(to.file) ? 'is whole, but was not read back' : 'is not there'}`
+    if (!written.isBegun) return 'nothing was written'
+    return `${'dataDir' in to ? to.dataDir : 'the target'} holds only a part: empty it before it is filled again`
   }
-  await using target = await targetAt(to, options)
-  const result = await copyStore(source, target, report)
-  const seconds = (performance.now() - began) / 1000
-  progress[Symbol.dispose]()
-  await printAnswer(command, {
-    value: { ...result, seconds },
-    text: () => `${inWords(done, source, target, result)}\n`,
-    names: [target.name],
-  })
+  const work = async (report: ReportProgress): Promise<void> => {
+    const { copyStore, sourceAt, targetAt } = await import('../backup/backup.ts')
+    const options = { ...(await placeOptions(encryptionOf(flags, command).encryption)), report }
+    using _ = options.encryption
+    const began = performance.now()
+    await using opened = new AsyncDisposableStack()
+    let source = sourceAt(from, options)
+    if ('dataDir' in to && !existsSync(to.dataDir)) {
+      // So that a source that can't be read leaves no data directory behind.
+      const contents = opened.use(await source.read())
+      const kept = { ...contents, [Symbol.asyncDispose]: () => Promise.resolve() }
+      source = { ...source, read: () => Promise.resolve(kept) }
+    }
+    await using target = await targetAt(to, options)
+    const result = await copyStore(source, tellingBegin(target, written), report)
+    const seconds = (performance.now() - began) / 1000
+    progress[Symbol.dispose]()
+    await printAnswer(command, {
+      value: { ...result, seconds },
+      text: () => `${inWords(done, source, target, result)}\n`,
+      names: [target.name],
+    })
+  }
+  await stoppable(progress.report, work, left)
 }
+
+/** What was begun stays, in part, where the work is stopped. */
+const tellingBegin = (target: Target, written: { isBegun: boolean }): Target => ({
+  ...target,
+  begin(revision, from) {
+    written.isBegun = true
+    return target.begin(revision, from)
+  },
+})
 
 async function backUpIncrementally(flags: BackupCommandFlags, command: Command): Promise<void> {
   const place = storeOf(flags, command)
   if (!('dataDir' in place)) return command.error("--incremental is of a SQLite store: take etcd's own snapshots")
-  const { backUpInto } = await import('../backup/backup.ts')
-  const { ensurePrivateDirectory } = await import('../base/private-files.ts')
-  using progress = progressOf(command)
-  const { report } = progress
-  const options = { ...(await placeOptions(encryptionOf(flags, command).encryption)), report }
-  using _ = options.encryption
   const folder = usableFolder(command, 'to', flags.to)
-  await ensurePrivateDirectory(folder)
-  const done = await backUpInto(folder, place.dataDir, options)
-  const what = done.full ? `everything, ${done.entries} entries` : `${done.entries} changes`
-  progress[Symbol.dispose]()
-  await printAnswer(command, {
-    value: done,
-    text: () => `${place.dataDir} backed up to ${done.path}: ${what}, at revision ${done.revision}; verified\n`,
-    names: [done.path],
-  })
+  using progress = progressOf(command)
+  const work = async (report: ReportProgress): Promise<void> => {
+    const { backUpInto } = await import('../backup/backup.ts')
+    const { ensurePrivateDirectory } = await import('../base/private-files.ts')
+    const options = { ...(await placeOptions(encryptionOf(flags, command).encryption)), report }
+    using _ = options.encryption
+    await ensurePrivateDirectory(folder)
+    const done = await backUpInto(folder, place.dataDir, options)
+    const what = done.full ? `everything, ${done.entries} entries` : `${done.entries} changes`
+    progress[Symbol.dispose]()
+    await printAnswer(command, {
+      value: done,
+      text: () => `${place.dataDir} backed up to ${done.path}: ${what}, at revision ${done.revision}; verified\n`,
+      names: [done.path],
+    })
+  }
+  await stoppable(progress.report, work, () => `no part of it is left in ${folder}`)
 }
 
 async function restoreFrom({ from, to }: RestoreFlags, command: Command): Promise<Place> {

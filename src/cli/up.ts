@@ -27,7 +27,7 @@ import { parseListenAddress } from './listen-address.ts'
 import { addLoadOptions, type LoadFlags, loadOf, refusedAdminListen } from './load-flags.ts'
 import { parseNamespace } from './namespace-name.ts'
 import { parseCount, parseCountUpTo, parsePositive } from './number.ts'
-import { readyLineOption } from './output.ts'
+import { outputOption } from './output.ts'
 import { readableFile, usableFolder, writableFile } from './path-flags.ts'
 import { logLevelOption } from './process-log.ts'
 import { addServingName } from './serving-name.ts'
@@ -75,13 +75,12 @@ interface UpFlags
   readonly enableAdmissionPlugins: Config['extraAdmission']
   readonly admissionControlConfigFile?: string
   readonly logLevel: string
-  readonly output: string
 }
 
 /** @param onReady called when it serves */
 export function addUpCommand(program: Command, onReady: () => void): Command {
   const command = program.command('up')
-  command.description('serve the API until SIGINT or SIGTERM, then finish what is under way')
+  command.description('serve the API until a signal ends it, then finish what is under way')
   addServingOptions(command)
   addIdentityOptions(command)
   addAuthorizationOptions(command)
@@ -92,14 +91,14 @@ export function addUpCommand(program: Command, onReady: () => void): Command {
   addServiceOptions(command)
   addAdmissionOptions(command)
   addManifestOptions(command)
-  command.addOption(logLevelOption()).addOption(readyLineOption())
+  command.addOption(logLevelOption()).addOption(outputOption('the ready line'))
   addSettings(command)
   return command.addHelpText('after', examples).action(async (flags: UpFlags, command: Command) => {
     const config = configOf(flags, command)
     checkFlags(flags, command)
     const { runUp } = await import('./run-up.ts')
     try {
-      await runUp(config, flags.workers, flags.logLevel, flags.output === 'json', onReady)
+      await runUp(config, flags.workers, flags.logLevel, command, onReady)
     } catch (error) {
       throw refusedAdminListen(error, flags.adminListen) ?? error
     }

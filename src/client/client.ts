@@ -23,6 +23,8 @@ export interface ListOptions {
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: string
   readonly includeUninitialized?: boolean
+  /** Objects without what they hold (PartialObjectMetadata); a server that has no such form of a kind refuses it. */
+  readonly metadataOnly?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -34,6 +36,7 @@ export interface WatchOptions {
   readonly allowWatchBookmarks?: boolean
   readonly sendInitialEvents?: boolean
   readonly includeUninitialized?: boolean
+  readonly metadataOnly?: boolean
   readonly signal: AbortSignal
 }
 

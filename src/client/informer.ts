@@ -14,7 +14,7 @@ import { Turns } from '../base/turns.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import { isExpired } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
-import type { Reader, WatchEvent, Watcher } from './client.ts'
+import type { ListOptions, Reader, WatchEvent, Watcher } from './client.ts'
 
 export interface InformerOptions {
   readonly client: Reader & Watcher
@@ -24,6 +24,7 @@ export interface InformerOptions {
   readonly labelSelector?: string
   readonly fieldSelector?: string
   readonly includeUninitialized?: boolean
+  readonly metadataOnly?: boolean
   /** `next` undefined = gone. Must not throw. */
   readonly onChange?: (next: KubeObject | undefined, old: KubeObject | undefined) => void
   /** Told of every failure that the informer then recovers from. */
@@ -35,6 +36,9 @@ export interface InformerOptions {
 const retryBaseMs = 100
 const retryMaxMs = 10_000
 const pageSize = 500
+/** A watch that ends sooner without a word, so often in a row, is none. */
+const earlyMs = 1000
+const mostEarly = 3
 
 const keyOf = (o: KubeObject): string => `${o.metadata.namespace ?? ''}/${o.metadata.name ?? ''}`
 
@@ -75,20 +79,25 @@ export class Informer {
     const backoff = new Backoff<'list' | 'watch'>(retryBaseMs, retryMaxMs)
     let resourceVersion: string | undefined
     let hasExpired = false
+    /** Watches in a row that the server ended at once. */
+    let early = 0
     while (!signal.aborted) {
       try {
         resourceVersion ??= await this.#list(signal)
         backoff.forget('list')
         const from = resourceVersion
+        const began = clock.monotonic()
         await this.#watch(from, signal, (version) => {
+          if (version !== from) {
+            backoff.forget('watch')
+            hasExpired = false
+          }
           resourceVersion = version
         })
-        // A server that ends every watch at once (it is shutting down) must not be asked in a tight loop.
+        early = resourceVersion === from && clock.monotonic() - began < earlyMs ? early + 1 : 0
+        if (early >= mostEarly) onError?.(new Error('the server ends each watch at once'))
+        // A server that does so (it is shutting down) must not be asked in a tight loop.
         if (resourceVersion === from) await sleep(clock, backoff.next('watch'), signal)
-        else {
-          backoff.forget('watch')
-          hasExpired = false
-        }
       } catch (error) {
         if (signal.aborted) return
         if (isExpired(error)) {
@@ -99,7 +108,8 @@ export class Informer {
           continue
         }
         onError?.(error)
-        await sleep(clock, backoff.next('list'), signal)
+        // A watch that fails each time is asked for later and later too, though there is nothing to list.
+        await sleep(clock, backoff.next(resourceVersion === undefined ? 'list' : 'watch'), signal)
       }
     }
   }
@@ -171,15 +181,14 @@ export class Informer {
   }
 }
 
-function selection(
-  o: Pick<InformerOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'includeUninitialized'>,
-): {
-  namespace?: string
-  labelSelector?: string
-  fieldSelector?: string
-  includeUninitialized?: boolean
-} {
+type Selection = Pick<
+  ListOptions,
+  'namespace' | 'labelSelector' | 'fieldSelector' | 'includeUninitialized' | 'metadataOnly'
+>
+
+function selection(o: Selection): Selection {
   return {
+    ...(o.metadataOnly ? { metadataOnly: true } : {}),
     ...(o.namespace === undefined ? {} : { namespace: o.namespace }),
     ...(o.labelSelector === undefined ? {} : { labelSelector: o.labelSelector }),
     ...(o.fieldSelector === undefined ? {} : { fieldSelector: o.fieldSelector }),

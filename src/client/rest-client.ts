@@ -29,6 +29,9 @@ const decoder = new TextDecoder()
 
 /** Never changed. */
 const noQuery = new URLSearchParams()
+/** Upstream takes either for a list, and for a watch the one of objects. */
+const metadataObjects = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+const metadataLists = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 const jsonHeaders = { 'content-type': 'application/json' }
 
 /** A request but for what it has in common with all others. */
@@ -65,7 +68,8 @@ export class RestClient implements Client {
     if (options.continue !== undefined) query.set('continue', options.continue)
     if (options.resourceVersionMatch !== undefined) query.set('resourceVersionMatch', options.resourceVersionMatch)
     const path = pathOf(resource, options)
-    return (await this.#json({ method: 'GET', path, query, ...signalOf(options) })) as KubeList<T>
+    const headers = options.metadataOnly ? { accept: metadataLists } : {}
+    return (await this.#json({ method: 'GET', path, query, headers, ...signalOf(options) })) as KubeList<T>
   }
 
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
@@ -132,7 +136,8 @@ export class RestClient implements Client {
     const left = new AbortController()
     const channel = new Channel<WatchEvent>({ limit: watchBuffer, onClose: () => left.abort() })
     const signal = AbortSignal.any([options.signal, left.signal])
-    void this.#follow(channel, { method: 'GET', path: pathOf(resource, options), query, signal })
+    const headers = options.metadataOnly ? { accept: metadataObjects } : {}
+    void this.#follow(channel, { method: 'GET', path: pathOf(resource, options), query, headers, signal })
     return channel
   }
 
@@ -152,7 +157,7 @@ export class RestClient implements Client {
     })
   }
 
-  async #write(
+  #write(
     method: string,
     path: string,
     body: object,
@@ -165,7 +170,7 @@ export class RestClient implements Client {
     const sent = this.#transport.sharesValues
       ? { value: body as JsonObject }
       : { body: encoder.encode(JSON.stringify(body)) }
-    return (await this.#json({ method, path, query, ...sent, headers, ...signalOf(options) })) as KubeObject
+    return this.#json({ method, path, query, ...sent, headers, ...signalOf(options) }) as Promise<KubeObject>
   }
 
   async #requireAbsent(resource: GroupVersionResource, ref: ObjectRef, options: WriteOptions): Promise<void> {

@@ -53,15 +53,20 @@ export function sendRefusal(response: ServerResponse, error: unknown): void {
     response.destroy()
     return
   }
-  const refusal = error instanceof StatusError ? error : notReached(error)
+  const refusal = asRefusal(error)
   // A 401 of the cluster comes without it: the page can tell which of the two does not know it.
   const challenge = refusal.code === 401 ? { 'www-authenticate': 'Borough-Console' } : undefined
   sendJson(response, refusal.code, refusal.toStatus(), challenge)
 }
 
-/** The server, or its plugin for credentials, did not do what a request needs. */
-const notReached = (cause: unknown): StatusError =>
-  new StatusError(cause instanceof Error ? cause.message : String(cause), { reason: 'ServiceUnavailable', cause })
+/** What is no refusal yet: the server, or its plugin for credentials, did not do what a request needs. */
+export const asRefusal = (error: unknown): StatusError =>
+  error instanceof StatusError
+    ? error
+    : new StatusError(error instanceof Error ? error.message : String(error), {
+        reason: 'ServiceUnavailable',
+        cause: error,
+      })
 
 /** @throws StatusError it is longer */
 export async function readBody(request: IncomingMessage, mostBytes: number): Promise<Uint8Array> {

@@ -13,6 +13,7 @@ import { StatusError } from '../kube/status-error.ts'
 import { pageHeaders, readBody, sendJson, sendRefusal } from './answer.ts'
 import { Gate } from './gate.ts'
 import { LiveStreams } from './live.ts'
+import { takeUpgrades } from './live-upgrade.ts'
 import { loadPage, type PageFiles } from './page-files.ts'
 import { isApiPath, proxy } from './proxy.ts'
 
@@ -30,7 +31,7 @@ export interface Console extends AsyncDisposable {
 }
 
 const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
-/** What the page and its streams say to the console is short. */
+/** What the page says to the console itself is short. */
 const mostBodyBytes = 64 * 1024
 
 /** @throws Error the address is none of this machine alone, or is taken */
@@ -48,34 +49,36 @@ export async function startConsole({ remote, clock, listen }: ConsoleOptions): P
   const gate = new Gate(`http://${isIPv6(host) ? `[${host}]` : host}:${bound}`)
   const userAgent = `borough-console/${packageVersion}`
   const live = new LiveStreams({ transport: remote.transport, userAgent, clock })
-  const room: Room = { gate, live, page, remote, userAgent }
+  const room: Room = { gate, page, remote, userAgent }
   server.on('request', (request, response) => {
     answer(room, request, response).catch((error: unknown) => sendRefusal(response, error))
   })
+  const leaveAll = takeUpgrades(server, gate, live)
   return {
     origin: gate.origin,
     get address() {
       return gate.address
     },
-    [Symbol.asyncDispose]: () => close(server),
+    [Symbol.asyncDispose]: () => {
+      leaveAll()
+      return close(server)
+    },
   }
 }
 
 interface Room {
   readonly gate: Gate
-  readonly live: LiveStreams
   readonly page: PageFiles
   readonly remote: Remote
   readonly userAgent: string
 }
 
 async function answer(room: Room, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { gate, live, remote, userAgent } = room
+  const { gate, remote, userAgent } = room
   gate.checkHost(request)
   const url = urlOf(request, gate.origin)
   const { pathname: path } = url
-  const isOwn = path === '/session' || path === '/live' || path.startsWith('/live/')
-  if (!isOwn && !isApiPath(path)) return sendFile(room.page, request, response, path)
+  if (path !== '/session' && !isApiPath(path)) return sendFile(room.page, request, response, path)
 
   gate.checkOrigin(request.headers)
   if (path === '/session' && request.method === 'POST') {
@@ -88,11 +91,6 @@ async function answer(room: Room, request: IncomingMessage, response: ServerResp
   if (path === '/session' && request.method === 'GET') {
     const { server, namespace, namespaces } = remote
     return sendJson(response, 200, { server, namespace, namespaces })
-  }
-  if (path === '/live' && request.method === 'POST') return live.serve(response)
-  if (path.startsWith('/live/') && request.method === 'POST') {
-    live.order(path.slice('/live/'.length), (await readOrder(request)) as object)
-    return sendJson(response, 200, {})
   }
   throw new StatusError(`the console has no ${request.method} ${path}`, { reason: 'MethodNotAllowed' })
 }
@@ -130,7 +128,7 @@ function sendFile(page: PageFiles, request: IncomingMessage, response: ServerRes
   response.end(request.method === 'HEAD' ? undefined : file.bytes)
 }
 
-/** Streams do not end by themselves. */
+/** Answers that are under way do not end by themselves. */
 async function close(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve())

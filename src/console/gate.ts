@@ -8,7 +8,8 @@
  * - The printed address holds a secret in its fragment, good for one exchange. The browser that brings it is given a
  *   cookie, which scripts can't read, and a key, which the page keeps and sends as a header. A request needs both:
  *   cookies go to every port of a host, so the cookie alone may have come to another user's server; the header can't be
- *   added by a form, a frame or another origin.
+ *   added by a form, a frame or another origin. A page can't set headers of a WebSocket: there the key is one of the
+ *   subprotocols that it offers, as Kubernetes' own clients send a token.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
@@ -16,6 +17,10 @@ import { StatusError } from '../kube/status-error.ts'
 
 /** The header that only the page sets. */
 export const keyHeader = 'x-borough-console'
+
+/** The subprotocol of the page's WebSocket, and what stands before the key among those it offers. */
+export const liveProtocol = 'borough-console'
+const keyProtocol = 'key.'
 
 export interface Admission {
   /** Value of `Set-Cookie`. */
@@ -65,8 +70,7 @@ export class Gate {
   }
 
   /** @throws StatusError unless the request comes from a browser that the secret was given to */
-  checkTokens(headers: IncomingHttpHeaders): void {
-    const key = headers[keyHeader]
+  checkTokens(headers: IncomingHttpHeaders, key: unknown = headers[keyHeader]): void {
     const isOfBrowser = this.#cookiesIn(headers.cookie ?? '').some((cookie) => isSame(this.#cookie, cookie))
     const isKnown = isOfBrowser && isSame(this.#key, String(key ?? ''))
     if (!isKnown) {
@@ -74,6 +78,17 @@ export class Gate {
         reason: 'Unauthorized',
       })
     }
+  }
+
+  /** Of a WebSocket a browser always says which page opens it. @throws StatusError as the others do */
+  checkUpgrade(request: Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'url'>): void {
+    const { headers, url } = request
+    this.checkHost(request)
+    if (url !== '/live') throw new StatusError(`the console has no WebSocket ${url}`, { reason: 'NotFound' })
+    this.checkOrigin({ ...headers, origin: headers.origin ?? 'none' })
+    const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((protocol) => protocol.trim())
+    const key = offered.find((protocol) => protocol.startsWith(keyProtocol))?.slice(keyProtocol.length)
+    this.checkTokens(headers, offered.includes(liveProtocol) ? key : undefined)
   }
 
   /** @throws StatusError it is not the secret, or was exchanged before */

@@ -1,32 +1,37 @@
 /**
- * Many watches over one answer. A browser has six connections to one host, and a page needs dozens of watches: so it
- * opens one stream, asks for watches beside it, and is sent their lines, each with the number that the page gave.
+ * Many watches over one connection. A browser has six connections to one host for all its windows, and a page needs
+ * dozens of watches: so each page opens one WebSocket, of which a browser has hundreds, and asks for watches in it.
  *
- *   POST /live                      the stream; its first line is {"stream":"<id>"}
- *   POST /live/<id>                 {"open":7,"path":"/api/v1/namespaces","query":"watch=true"} or {"close":7}
+ *   {"open":7,"path":"/api/v1/namespaces","query":"watch=true","accept":"application/json"}
+ *   {"close":7}
  *
- * Lines of the stream: {"watch":7,"status":200}, {"watch":7,"event":{…}}, {"watch":7,"status":403,"body":{…}},
+ * What it is sent: {"watch":7,"status":200}, {"watch":7,"event":{…}}, {"watch":7,"status":403,"body":"…"},
  * {"watch":7,"end":true}, {"watch":7,"failed":"…"}, and {} from time to time, so that the page notices a dead one.
  */
-import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import type { WebSocket } from 'ws'
 import { type Clock, sleep } from '../base/clock.ts'
 import type { Transport } from '../client/transport.ts'
 import { StatusError } from '../kube/status-error.ts'
-import { dataHeaders, departureOf } from './answer.ts'
+import type { JsonValue } from '../kube/types.ts'
+import { asksForMetadata, withoutContents } from './metadata-answers.ts'
 import { checkPassedOn } from './proxy.ts'
 
-/** Of one stream. A page watches what it shows. */
+/** Of one page, which watches what it shows. */
 const mostWatches = 200
-/** Tabs. */
-const mostStreams = 50
+/** Windows that are seen; a page that is hidden closes its connection. */
+const mostPages = 200
 /** A server takes no object above 3 MiB; what else an event holds is little. */
 const mostLineCharacters = 16 * 1024 * 1024
 /** Of an answer that is no watch, as much as may be worth showing. */
 const mostRefusalCharacters = 64 * 1024
-/** The page takes a stream for dead that says nothing for three times as long. */
+/** What a page may leave unread before its watches wait for it. */
+const mostUnreadBytes = 256 * 1024
+/** The page takes a connection for dead that says nothing for three times as long. */
 const beatMs = 10_000
+
+/** Codes by which a connection is closed. @see RFC 6455, section 7.4 */
+const badOrder = 1008
+const tryAgainLater = 1013
 
 export interface LiveOptions {
   readonly transport: Transport
@@ -34,131 +39,147 @@ export interface LiveOptions {
   readonly clock: Clock
 }
 
-/** What a page asks of its stream. */
+/** What a page asks for. */
 interface Order {
   readonly open?: number
   readonly path?: string
   readonly query?: string
+  readonly accept?: string
   readonly close?: number
 }
 
 export class LiveStreams {
   readonly #options: LiveOptions
-  readonly #streams = new Map<string, LiveStream>()
+  #pages = 0
 
   constructor(options: LiveOptions) {
     this.#options = options
   }
 
-  /** Until the page leaves. @throws StatusError too many are open */
-  async serve(response: ServerResponse): Promise<void> {
-    if (this.#streams.size >= mostStreams) {
-      throw new StatusError(`${mostStreams} pages are open already: close one`, { reason: 'TooManyRequests' })
+  /** Until the page leaves. */
+  async serve(socket: WebSocket): Promise<void> {
+    if (this.#pages >= mostPages) {
+      socket.close(tryAgainLater, `${mostPages} pages are open already: close one`)
+      return
     }
-    const id = randomUUID()
-    const stream = new LiveStream(this.#options, response)
-    this.#streams.set(id, stream)
+    this.#pages++
     try {
-      await stream.run(id)
+      await new LiveStream(this.#options, socket).run()
     } finally {
-      this.#streams.delete(id)
+      this.#pages--
     }
-  }
-
-  /** @throws StatusError it is no order that can be followed */
-  order(id: string, order: Order): void {
-    const stream = this.#streams.get(id)
-    if (stream === undefined) throw new StatusError(`there is no stream ${id} any more`, { reason: 'NotFound' })
-    if (order.close !== undefined) stream.close(order.close)
-    else if (order.open !== undefined) stream.open(order.open, order.path ?? '', order.query ?? '')
-    else throw new StatusError('an order opens or closes a watch', { reason: 'BadRequest' })
   }
 }
 
 class LiveStream {
   readonly #options: LiveOptions
-  readonly #response: ServerResponse
+  readonly #socket: WebSocket
   readonly #left: AbortSignal
   readonly #watches = new Map<number, AbortController>()
-  /** While the page does not read. */
-  #drained: Promise<void> | undefined
 
-  constructor(options: LiveOptions, response: ServerResponse) {
+  constructor(options: LiveOptions, socket: WebSocket) {
     this.#options = options
-    this.#response = response
-    this.#left = departureOf(response)
+    this.#socket = socket
+    const gone = new AbortController()
+    this.#left = gone.signal
+    socket.once('close', () => gone.abort())
+    // What breaks the protocol is answered and closed by the library, which tells of it here.
+    socket.on('error', () => gone.abort())
+    socket.on('message', (message: Buffer) => this.#take(message.toString()))
   }
 
-  async run(id: string): Promise<void> {
-    this.#response.writeHead(200, { ...dataHeaders, 'content-type': 'application/x-ndjson' })
-    await this.#send(JSON.stringify({ stream: id }))
+  async run(): Promise<void> {
     while (!this.#left.aborted) {
       await sleep(this.#options.clock, beatMs, this.#left)
       await this.#send('{}')
     }
   }
 
-  open(watch: number, path: string, query: string): void {
-    checkPassedOn(path)
-    if (this.#watches.has(watch)) throw new StatusError(`watch ${watch} is open`, { reason: 'BadRequest' })
-    if (this.#watches.size >= mostWatches) {
-      throw new StatusError(`a page has at most ${mostWatches} watches`, { reason: 'TooManyRequests' })
-    }
+  #take(text: string): void {
+    const order = orderIn(text)
+    if (order?.close !== undefined) this.#watches.get(order.close)?.abort()
+    else if (order?.open !== undefined && !this.#watches.has(order.open)) this.#open(order.open, order)
+    else this.#socket.close(badOrder, 'an order opens a new watch, or closes one')
+  }
+
+  #open(watch: number, { path = '', query = '', accept = 'application/json' }: Order): void {
     const stop = new AbortController()
-    this.#watches.set(watch, stop)
-    const asked = new URLSearchParams(query)
-    asked.set('watch', 'true')
-    void this.#follow(watch, path, asked, AbortSignal.any([stop.signal, this.#left])).finally(() =>
-      this.#watches.delete(watch),
-    )
-  }
-
-  close(watch: number): void {
-    this.#watches.get(watch)?.abort()
-  }
-
-  async #follow(watch: number, path: string, query: URLSearchParams, signal: AbortSignal): Promise<void> {
-    const { transport, userAgent } = this.#options
-    try {
-      const headers = { accept: 'application/json', 'user-agent': userAgent }
-      const answer = await transport.send({ method: 'GET', path, query, headers, signal, streaming: true })
-      const body = answer.body instanceof Uint8Array ? [answer.body] : answer.body
-      if (answer.status !== 200) {
-        const text = await textOf(body)
-        await this.#send(JSON.stringify({ watch, status: answer.status, body: text }))
-        return
-      }
-      await this.#send(JSON.stringify({ watch, status: 200 }))
-      for await (const line of linesOf(body)) await this.#send(eventOf(watch, line))
-      await this.#send(JSON.stringify({ watch, end: true }))
-    } catch (error) {
-      if (signal.aborted) return
-      const failed = error instanceof Error ? error.message : String(error)
-      await this.#send(JSON.stringify({ watch, failed }))
+    const signal = AbortSignal.any([stop.signal, this.#left])
+    const isTooMany = this.#watches.size >= mostWatches
+    if (!isTooMany) this.#watches.set(watch, stop)
+    const follow = async (): Promise<void> => {
+      if (isTooMany) throw new StatusError(`a page has at most ${mostWatches} watches`, { reason: 'TooManyRequests' })
+      checkPassedOn(path)
+      const asked = new URLSearchParams(query)
+      asked.set('watch', 'true')
+      await this.#follow(watch, path, asked, accept, signal)
     }
+    void follow()
+      .catch((error: unknown) => {
+        if (signal.aborted) return undefined
+        return this.#send(JSON.stringify({ watch, failed: error instanceof Error ? error.message : String(error) }))
+      })
+      .finally(() => {
+        if (!isTooMany) this.#watches.delete(watch)
+      })
+  }
+
+  async #follow(
+    watch: number,
+    path: string,
+    query: URLSearchParams,
+    accept: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { transport, userAgent } = this.#options
+    const headers = { accept, 'user-agent': userAgent }
+    const answer = await transport.send({ method: 'GET', path, query, headers, signal, streaming: true })
+    const body = answer.body instanceof Uint8Array ? [answer.body] : answer.body
+    if (answer.status !== 200) {
+      const text = await textOf(body)
+      await this.#send(JSON.stringify({ watch, status: answer.status, body: text }))
+      return
+    }
+    await this.#send(JSON.stringify({ watch, status: 200 }))
+    const isTrimmed = asksForMetadata(accept)
+    for await (const line of linesOf(body)) await this.#send(eventOf(watch, line, isTrimmed))
+    await this.#send(JSON.stringify({ watch, end: true }))
   }
 
   /** Waits while the page does not read: then its watches are not read either, and the cluster cuts them off. */
   async #send(line: string): Promise<void> {
-    if (this.#left.aborted || this.#response.write(`${line}\n`)) return
-    // One wait for all watches, which goes with its listeners: each of their own would stay until the page leaves.
-    this.#drained ??= once(this.#response, 'drain', { signal: this.#left })
-      .catch(() => undefined)
-      .then(() => {
-        this.#drained = undefined
-      })
-    await this.#drained
+    if (this.#left.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#socket.send(line, () => resolve())
+    if (this.#socket.bufferedAmount > mostUnreadBytes) await promise
   }
 }
 
-/** The page reads one stream for all watches: what is no JSON would end the others. @throws Error */
-function eventOf(watch: number, line: string): string {
+/** Undefined where it is none. */
+function orderIn(text: string): Order | undefined {
   try {
-    JSON.parse(line)
+    const { open, path, query, accept, close } = (JSON.parse(text) ?? {}) as Record<string, unknown>
+    return {
+      ...(typeof open === 'number' ? { open } : {}),
+      ...(typeof path === 'string' ? { path } : {}),
+      ...(typeof query === 'string' ? { query } : {}),
+      ...(typeof accept === 'string' ? { accept } : {}),
+      ...(typeof close === 'number' ? { close } : {}),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** The page reads one connection for all watches: what is no JSON would end the others. @throws Error */
+function eventOf(watch: number, line: string, isTrimmed: boolean): string {
+  let event: JsonValue
+  try {
+    event = JSON.parse(line) as JsonValue
   } catch (cause) {
     throw new Error('the server sent an event that is no JSON', { cause })
   }
-  return `{"watch":${watch},"event":${line}}`
+  return `{"watch":${watch},"event":${isTrimmed ? JSON.stringify(withoutContents(event)) : line}}`
 }
 
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>

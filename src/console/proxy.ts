@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Transport } from '../client/transport.ts'
 import { StatusError } from '../kube/status-error.ts'
 import { dataHeaders, departureOf, readBody } from './answer.ts'
+import { asksForMetadata, bytesWithoutContents } from './metadata-answers.ts'
 
 /** The paths of the API that the page may ask for. */
 const apiPath = /^\/(?:api|apis|openapi|version)(?:\/|$)/
@@ -44,6 +45,13 @@ export async function proxy(
   for (const name of passedBack) {
     const value = answer.header(name)
     if (value !== undefined) answered[name] = value
+  }
+  if (answer.status === 200 && asksForMetadata(headers['accept'])) {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of answer.body instanceof Uint8Array ? [answer.body] : answer.body) chunks.push(chunk)
+    const bytes = bytesWithoutContents(Buffer.concat(chunks))
+    response.writeHead(200, answered).end(bytes)
+    return
   }
   response.writeHead(answer.status, answered)
   if (answer.body instanceof Uint8Array) response.end(answer.body)

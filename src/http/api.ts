@@ -129,6 +129,10 @@ export interface RequestContext {
   auditAnnotations?: Record<string, string>
   /** Where the request or its object is large: to be asked between two passes over it. */
   slice?: Slice
+  /** How it begins what takes long. Absent for our own code. */
+  longWork?: { begin(request: ApiRequest, context: RequestContext): Eventual<Slice> }
+  /** Its place among the requests that take long, which ends with it. */
+  longPlace?: { end(): void }
   /** What this request holds while it is worked on, and leaves while it waits. Stages add to it; see `seats.ts`. */
   readonly seats: HeldSeat[]
 }

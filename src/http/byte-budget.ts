@@ -185,7 +185,7 @@ export class ByteAccount extends Link implements RequestAccount {
 
   charge(bytes: number): void {
     const excess = this.#take(bytes)
-    if (excess !== undefined) throw refusal(excess, bytes, this.#budget.limits)
+    if (excess !== undefined) throw refusal(excess, bytes, this.#charged, this.#budget.limits)
   }
 
   /** Of what was charged; more than that is never given back. */
@@ -265,11 +265,18 @@ export class ByteAccount extends Link implements RequestAccount {
   }
 }
 
-function refusal(excess: Excess, bytes: number, { totalBytes }: BudgetLimits): StatusError {
+/** `own`: what the request has been charged before. What can never fit is not to be tried again. */
+function refusal(excess: Excess, bytes: number, own: number, { totalBytes }: BudgetLimits): StatusError {
   if (bytes > totalBytes) {
     const message =
       `The answer would take ${bytes} bytes of memory, more than the ${totalBytes} that all requests may take ` +
       'together: ask for less at a time, with limit and continue.'
+    return new StatusError(message, { reason: 'RequestEntityTooLarge' })
+  }
+  if (own + bytes > totalBytes) {
+    const message =
+      `The request takes more memory than the ${totalBytes} bytes that all requests may take together: send or ask ` +
+      'for less at a time. YAML takes more than JSON.'
     return new StatusError(message, { reason: 'RequestEntityTooLarge' })
   }
   return excess === 'flow_memory'

@@ -120,8 +120,13 @@ export class BodyDecoder {
   #body(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
     return andThen(readBody(request, context), (bytes) => {
       const isYaml = bytes.length > longYamlBytes && yamlMediaTypes.has(bodyMediaType(request.headers))
-      if (isYaml || bytes.length > longBodyBytes) context.slice = requestSlice(this.#deps.turns, request, context)
-      return bytes
+      if (!isYaml && bytes.length <= longBodyBytes) return bytes
+      // Our own code does not wait: clients may wait for it.
+      const begun = context.longWork?.begin(request, context) ?? requestSlice(this.#deps.turns, request, context)
+      return andThen(begun, (slice) => {
+        context.slice = slice
+        return bytes
+      })
     })
   }
 

@@ -41,9 +41,8 @@ export function dispatcher(deps: DispatchDeps): Handler {
     }
     // Upstream's router knows no HEAD, though authorization takes it for a get.
     if (request.method === 'HEAD') throw methodNotAllowed()
-    if (typeof context.resolution !== 'object') deps.onUnknown?.(info)
-    const target = targetOf(context)
-    if (target === 'no such group') return pageNotFound()
+    const target = context.resolution
+    if (typeof target !== 'object') return unknownResource(deps, context)
     if (info.legacy && request.method !== 'GET') throw methodNotAllowed()
     const { type } = target
     if (type.deprecationWarning !== undefined) warn(context, type.deprecationWarning)
@@ -61,10 +60,11 @@ function checkTimeout({ query, verb }: RequestInfo): void {
   throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${quote(timeout)}`)
 }
 
-/** @throws StatusError NotFound */
-function targetOf({ resolution }: RequestContext): Target | 'no such group' {
+/** @throws StatusError NotFound, or what `onUnknown` throws */
+function unknownResource(deps: DispatchDeps, { info, resolution }: RequestContext): ApiResponse {
   if (resolution === undefined) throw new Error('a request came to dispatch without what its path was resolved to')
-  if (resolution === 'no such group' || typeof resolution === 'object') return resolution
+  deps.onUnknown?.(info)
+  if (resolution === 'no such group') return pageNotFound()
   throw resourceNotFound()
 }
 

@@ -4,15 +4,8 @@ import { explainRefusal, explanationLines } from '../authz/explain-refusal.ts'
 import { forbiddenError } from '../authz/forbidden.ts'
 import { namespaceOf } from '../authz/rbac-request.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { GroupVersionResource } from '../kube/gvk.ts'
-import {
-  type Binding,
-  clusterRoleBindingsResource,
-  clusterRolesResource,
-  type Role,
-  roleBindingsResource,
-  rolesResource,
-} from '../kube/rbac.ts'
+import { clusterRoleBindingsResource, clusterRolesResource, roleBindingsResource, rolesResource } from '../kube/rbac.ts'
+import type { Resource } from '../kube/resource.ts'
 import { StatusError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Lister } from '../registry/registry.ts'
@@ -49,22 +42,22 @@ function readableObjects(
   attributes: AuthzAttributes,
   { user, impersonator }: RequestContext,
 ): Parameters<typeof explainRefusal>[1] {
-  const listed = <T extends KubeObject>(resource: GroupVersionResource, namespace: string): T[] | undefined => {
+  const listed = <T extends KubeObject>(resource: Resource<T>, namespace: string): T[] | undefined => {
     const type = catalog.types.find(resource)
     if (!type) return undefined
     const asked = { ...resource, user: impersonator ?? user, verb: 'list', namespace, name: '' }
     return authorizer.authorize(asked).allowed
-      ? [...lister.list(type, namespace)].map((stored) => stored.object as T)
+      ? [...lister.list(type, namespace)].map(({ object }) => object)
       : undefined
   }
   const namespace = namespaceOf(attributes)
   // With '' the lister would list all namespaces.
-  const within = <T extends KubeObject>(resource: GroupVersionResource): T[] | undefined =>
-    namespace === '' ? [] : listed<T>(resource, namespace)
+  const within = <T extends KubeObject>(resource: Resource<T>): T[] | undefined =>
+    namespace === '' ? [] : listed(resource, namespace)
   return {
-    clusterRoles: listed<Role>(clusterRolesResource, ''),
-    clusterRoleBindings: listed<Binding>(clusterRoleBindingsResource, ''),
-    roles: within<Role>(rolesResource),
-    roleBindings: within<Binding>(roleBindingsResource),
+    clusterRoles: listed(clusterRolesResource, ''),
+    clusterRoleBindings: listed(clusterRoleBindingsResource, ''),
+    roles: within(rolesResource),
+    roleBindings: within(roleBindingsResource),
   }
 }

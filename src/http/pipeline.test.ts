@@ -33,8 +33,8 @@ test('a request of a socket passes all stages that are configured, in their orde
   expect(await passed(request, 'catchUp')).toEqual(stageOrder.filter((name) => name !== 'catchUp'))
 })
 
-test('a request of our own code passes all but the limits of sockets and impersonation', async () => {
+test('a request of our own code passes all but the limits of sockets, compression and impersonation', async () => {
   const ours = { ...request, localUser: { username: 'system:admin', groups: [] } }
-  const socketsOnly: readonly string[] = ['limitTime', 'impersonate', 'priorityAndFairness']
+  const socketsOnly: readonly string[] = ['compressAnswers', 'limitTime', 'impersonate', 'priorityAndFairness']
   expect(await passed(ours)).toEqual(stageOrder.filter((name) => !socketsOnly.includes(name)))
 })

@@ -3,7 +3,7 @@
  * anything else in `http/`.
  *
  * `ApiRequest` comes from a socket (`node/listen.ts`) or from our own code (`client/loopback.ts`): both are authorized,
- * admitted and recorded alike; only the limits of sockets, and impersonation, are left out for ours.
+ * admitted and recorded alike; only the limits of sockets, compression and impersonation are left out for ours.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Eventual } from '../base/eventual.ts'
@@ -52,8 +52,13 @@ export interface PipelineOptions {
   readonly dispatch: Handler
 }
 
-/** What concerns the requests of sockets alone: our own code is not limited, and acts as itself. */
-const ofSockets: ReadonlySet<StageName> = new Set(['limitTime', 'impersonate', 'priorityAndFairness'])
+/** What concerns the requests of sockets alone: our own code is not limited, acts as itself, and is sent nothing. */
+const ofSockets: ReadonlySet<StageName> = new Set([
+  'compressAnswers',
+  'limitTime',
+  'impersonate',
+  'priorityAndFairness',
+])
 
 /** Never throws: the outermost stages see to that. */
 export type Serve = (request: ApiRequest) => Eventual<ApiResponse>

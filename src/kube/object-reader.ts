@@ -90,6 +90,7 @@ export class ObjectReader {
   }
 
   #fault(name: string, problem: string): Error {
-    return new this.#error(`${this.pathOf(name)}: ${problem}`)
+    const path = this.pathOf(name)
+    return new this.#error(path === '' ? problem : `${path}: ${problem}`)
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Eventual } from '../base/eventual.ts'
-import { apiVersionOf, type GroupVersionKind, type GroupVersionResource } from './gvk.ts'
+import { apiVersionOf, type GroupVersionKind } from './gvk.ts'
 import type { Resource } from './resource.ts'
 import type { Schema } from './schema/schema.ts'
 import type { KubeObject } from './types.ts'
@@ -97,7 +97,7 @@ export interface ResourceType<T extends KubeObject = KubeObject> extends Resourc
 
 /** The one registry of what is served, changing while CRDs come and go. */
 export interface ResourceTypes {
-  find(gvr: GroupVersionResource): ResourceType | undefined
+  find<T extends KubeObject = KubeObject>(resource: Resource<T>): ResourceType<T> | undefined
   findKind(gvk: GroupVersionKind): ResourceType | undefined
   /** The version that discovery prefers. */
   findPreferred(group: string, resource: string): ResourceType | undefined
@@ -118,5 +118,5 @@ export function requiredType<T extends KubeObject>(
 ): ResourceType<T> {
   const type = types.find(resource)
   if (type === undefined) throw new Error(`the catalogue lacks ${resource.resource} in ${apiVersionOf(resource)}`)
-  return type as ResourceType<T>
+  return type
 }

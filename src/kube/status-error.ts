@@ -4,6 +4,7 @@
  * @see k8s.io/apimachinery/pkg/api/errors/errors.go v0.36
  */
 import { aggregate } from './aggregate.ts'
+import { boundedDetails, boundedText } from './bounded-text.ts'
 import { causeOf, type FieldError } from './field-error.ts'
 import { type GroupResource, qualifiedKind, qualifiedResource } from './gvk.ts'
 import type { Status, StatusCause, StatusDetails } from './types.ts'
@@ -51,7 +52,11 @@ export class StatusError extends Error {
   readonly continueToken: string | undefined
 
   constructor(message: string, options: StatusErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    const { stackTraceLimit } = Error
+    // Thousands in a second, of which none is looked into.
+    if (options.reason === 'TooManyRequests') Error.stackTraceLimit = 0
+    super(boundedText(message), options.cause === undefined ? undefined : { cause: options.cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.reason = options.reason
     this.code = options.code ?? (options.reason ? codeByReason[options.reason] : 500)
     this.details = options.details
@@ -66,7 +71,7 @@ export class StatusError extends Error {
       status: 'Failure',
       message: this.message,
       ...(this.reason ? { reason: this.reason } : {}),
-      ...(this.details ? { details: this.details } : {}),
+      ...(this.details ? { details: boundedDetails(this.details) } : {}),
       code: this.code,
     }
   }

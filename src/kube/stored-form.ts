@@ -152,13 +152,22 @@ export function shownAs(object: KubeObject, from: TypeHead, to: TypeHead): KubeO
 }
 
 /** Everything before the stored bytes from position 13 on. ASCII: kinds and groups are DNS-like names. */
-function singleHead(type: TypeHead, revision: number, version: string = apiVersionOf(type)): string {
-  const kind = JSON.stringify(type.kind)
-  const apiVersion = JSON.stringify(version)
-  const typeMeta = type.custom
-    ? `"apiVersion":${apiVersion},"kind":${kind}`
-    : `"kind":${kind},"apiVersion":${apiVersion}`
-  return `{${typeMeta},"metadata":{${versionHead(revision)}`
+function singleHead(type: TypeHead, revision: number, version?: string): string {
+  return `${version === undefined ? ownHead(type) : typeHead(type, version)}${versionHead(revision)}`
+}
+
+function typeHead({ kind, custom }: TypeHead, version: string): string {
+  const [ofKind, ofVersion] = [`"kind":${JSON.stringify(kind)}`, `"apiVersion":${JSON.stringify(version)}`]
+  return `{${custom ? `${ofVersion},${ofKind}` : `${ofKind},${ofVersion}`},"metadata":{`
+}
+
+const ownHeads = new WeakMap<TypeHead, string>()
+
+/** The same for all objects of a type. */
+function ownHead(type: TypeHead): string {
+  let head = ownHeads.get(type)
+  if (head === undefined) ownHeads.set(type, (head = typeHead(type, apiVersionOf(type))))
+  return head
 }
 
 function versionHead(revision: number): string {

@@ -6,16 +6,35 @@ import { YamlSyntaxError } from './yaml-document.ts'
 
 test('what follows a long quoted text is read as it is', () => {
   const long = 'x'.repeat(70_000)
-  expect(parseYaml(`a:\n- b: "${long}"\n  c: 1\nd: {e: '${long}', f: 2}\n"${long}": 3\ng: 4\n`).value).toEqual({
+  expect(parseYaml(`a:\n- b: "${long}"\n  c: 1\nd: {e: '${long}', f: 2}\ng: "${long}"   # c\nh: 4\n`).value).toEqual({
     a: [{ b: long, c: 1 }],
     d: { e: long, f: 2 },
-    [long]: 3,
-    g: 4,
+    g: long,
+    h: 4,
   })
 })
 
-test('a plain key of more than 1,024 characters is refused', () => {
-  expect(() => parseYaml(`${'k'.repeat(1100)}: 1\n`)).toThrow(/at most 1024 chars/)
+describe('a key of more than 1,024 characters is refused, as by kube-apiserver', () => {
+  const long = 'k'.repeat(1100)
+  const quoted = `"${'x'.repeat(70_000)}"`
+  test.each([
+    { name: 'plain', given: `${long}: 1\n`, line: 1 },
+    { name: 'in quotes', given: `'${long}': 1\n`, line: 1 },
+    { name: 'plain, behind a long quoted text', given: `a: ${quoted}\n${long}: 1\n`, line: 2 },
+    { name: 'in quotes, behind a long quoted text', given: `a: ${quoted}\nb: 1\n"${long}": 1\n`, line: 3 },
+    { name: 'in a sequence of flow style', given: `a: ${quoted}\nb: ["${long}": 1]\n`, line: 2 },
+  ])('$name', ({ given, line }) => {
+    expect(() => parseYaml(given)).toThrow(`yaml: line ${line}: The : indicator must be at most 1024 chars`)
+  })
+
+  test('and one of 1,000 is not', () => {
+    const key = 'k'.repeat(1000)
+    expect(parseYaml(`a: ${quoted}\n"${key}": 1\n${key}2: 2\n`).value).toMatchObject({ [key]: 1, [`${key}2`]: 2 })
+  })
+
+  test('a comment right behind quotes is none, however long they are', () => {
+    expect(() => parseYaml(`a: ${quoted}# c\nb: 1\n`)).toThrow('yaml: line 1: Comments must be separated')
+  })
 })
 
 describe('a YAML body', () => {
@@ -59,6 +78,10 @@ describe('a YAML body', () => {
     expect(twice.duplicates).toEqual(['a[0].b'])
     expect(twice.repeats).toEqual(['line 3: key "b" already set in map'])
     expect(parseYaml('{"a": 1, "a": 2}').duplicates).toEqual(['a'])
+  })
+
+  test.each(['.', '+.', '-.', '.e1', '._', '1e999', '-1e999'])('takes %s for text, as Go does', (text) => {
+    expect(parseYaml(`a: ${text}\n? ${text}\n: 1`).value).toEqual({ a: text, [text]: 1 })
   })
 
   const faults: { given: string; want: RegExp }[] = [

@@ -168,12 +168,15 @@ class Converter {
   }
 
   /**
-   * The library takes `e1`, an exponent without a number before it, for a number, which is none: upstream reads a text.
-   * Other numbers that are none end in a letter: `.nan`.
+   * The library takes for numbers what is none, an exponent alone (`e1`) or a point (`.`), and what no number holds
+   * (`1e999`): upstream reads texts. `.nan` and `.inf`, which are meant, end in a letter.
    */
   #valueOf({ value, source = '', srcToken, tag }: Scalar): unknown {
     const text = this.#quoted.of(srcToken)
-    if (text === undefined) return Number.isNaN(value) && /[0-9]$/.test(source) ? source : value
+    if (text === undefined) {
+      const isMeant = typeof value !== 'number' || Number.isFinite(value) || /[a-z]$/i.test(source)
+      return isMeant ? value : source
+    }
     if (typeof text !== 'string') throw faultAt(this.#lines, text.offset, text.message)
     if (tag === undefined || !otherTag.test(tag)) return text
     throw faultAt(this.#lines, srcToken?.offset ?? 0, 'a long quoted text has a tag that makes something else of it')

@@ -65,7 +65,7 @@ export function* composing(text: string): Generator<number, Composed> {
   lines.addNewLine(0)
   const quoted = new QuotedTexts(CST.resolveAsScalar)
   const parser = takingQuoted(new Parser(lines.addNewLine), quoted)
-  const composer = composerOfFewErrors(quoted)
+  const composer = composerOfFewErrors()
   let tokens = 0
   let aliases = 0
   let hasErrorToken = false
@@ -76,6 +76,7 @@ export function* composing(text: string): Generator<number, Composed> {
       // Each costs a stack trace, and only the first is told.
       if (token.type === 'error' && hasErrorToken) continue
       hasErrorToken ||= token.type === 'error'
+      if (token.type === 'document') quoted.restoreLengths()
       for (const document of composer.next(token)) return document
     }
     return undefined
@@ -105,7 +106,7 @@ function takingQuoted(parser: Parser, quoted: QuotedTexts): Parser {
 type FlowScalarOf = (type: CST.FlowScalar['type']) => CST.FlowScalar
 
 /** Of all errors of a document the first is told, of its warnings none: each would cost a stack trace. */
-function composerOfFewErrors(quoted: QuotedTexts): Composer {
+function composerOfFewErrors(): Composer {
   const composer = new (yaml().Composer)({
     version: '1.1',
     schema: 'yaml-1.1',
@@ -120,8 +121,6 @@ function composerOfFewErrors(quoted: QuotedTexts): Composer {
   const onError = composer['onError'] as ComposeErrorHandler
   const hasError = (): boolean => (composer['errors'] as unknown[]).length > 0
   composer['onError'] = ((source, code, message, warning) => {
-    // What was taken out of a token is missing where the library measures how far the next key reaches.
-    if (code === 'KEY_OVER_1024_CHARS' && quoted.hasTaken) return
     if (warning !== true && !hasError()) onError(source, code, message)
   }) satisfies ComposeErrorHandler
   return composer

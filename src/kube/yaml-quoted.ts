@@ -33,14 +33,10 @@ export class QuotedTexts {
   readonly #read: ReadScalar
   readonly #texts = new Map<unknown, QuotedText>()
   readonly #waiting: { readonly token: CST.FlowScalar; readonly source: string }[] = []
+  #shortened: { readonly token: CST.FlowScalar; readonly removed: string }[] = []
 
   constructor(read: ReadScalar) {
     this.#read = read
-  }
-
-  /** Places that the library derives from lengths of tokens are wrong then. */
-  get hasTaken(): boolean {
-    return this.#waiting.length > 0 || this.#texts.size > 0
   }
 
   /** Takes the text out of a token that the parser made. */
@@ -51,7 +47,20 @@ export class QuotedTexts {
     this.#waiting.push({ token, source })
     // The library looks whether a key has more than one line.
     token.source = source.includes('\n') ? `${quote}\n${quote}` : quote + quote
+    this.#shortened.push({ token, removed: source.slice(token.source.length) })
     return token
+  }
+
+  /**
+   * The library derives places from the lengths of what it has read, so what was taken out of a token stands behind it,
+   * as if it were space. To be called when the parser has made the document: until then it reads what ends a scalar.
+   */
+  restoreLengths(): void {
+    for (const { token, removed } of this.#shortened) {
+      token.end ??= []
+      token.end.push({ type: 'space', offset: token.offset, indent: token.indent, source: removed })
+    }
+    this.#shortened = []
   }
 
   /** Reads what was taken. Yields where a pause may be made. */

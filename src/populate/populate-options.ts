@@ -23,6 +23,8 @@ export interface PopulateOptions {
   readonly admission?: AdmissionBy
   /** While no replica answers, namespaces are created without being asked about instead of not at all. */
   readonly failOpen?: boolean
+  /** Ends a start that has not come to its end. */
+  readonly signal?: AbortSignal
 }
 
 export interface Populate extends AsyncDisposable {

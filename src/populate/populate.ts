@@ -40,16 +40,16 @@ export { installName, secretName }
 /** How long requests under way may take at the end. */
 const drainMs = 5000
 
-/** @throws StatusError, Error: the cluster refuses, or can't be reached */
+/** @throws StatusError, Error: the cluster refuses, or can't be reached, or `signal` came: it is told nothing then */
 export async function startPopulate(options: PopulateOptions): Promise<Populate> {
   const { client, clock, ids, log, namespace } = options
   await using opening = new AsyncDisposableStack()
   const stop = new AbortController()
   opening.defer(() => stop.abort())
-
+  const starting = options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal])
   await requireKubernetes(client)
   await refuseOwnKind(client)
-  await installDefinition(client, clock, stop.signal)
+  await installDefinition(client, clock, starting)
   await ensureNamespace(client, namespace)
   const metrics = options.metrics ?? new PopulateMetrics()
   const certificate = {
@@ -76,7 +76,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   const url = reachedUrl(options.listen.host, listener.port)
   const policies = await findPolicyShare(client, options.admission ?? 'auto')
   const objects = registeredObjects(options, policies, url, material['ca.crt'])
-  await tellCluster(options, objects, stop.signal)
+  await tellCluster(options, objects, starting)
   const renewing = followMaterial(
     certificate,
     material,

@@ -30,7 +30,8 @@ const reachByServiceMs = 60_000
 
 /**
  * Tells the cluster, and takes back what was told if namespaces do not come through: what was there before stands
- * again, or nothing where that does not let them through either.
+ * again, or nothing where that does not let them through either. So where `signal` comes meanwhile: webhooks that
+ * no process answers would refuse every namespace.
  * @throws Error in one line
  */
 export async function tellCluster(
@@ -39,6 +40,7 @@ export async function tellCluster(
   signal: AbortSignal,
 ): Promise<void> {
   const { client, reachedAt, log } = options
+  signal.throwIfAborted()
   const verify = (patienceMs: number): Promise<string | undefined> =>
     verifyAdmission({
       ...options,
@@ -56,6 +58,10 @@ export async function tellCluster(
   }
   await installAdmission(client, objects)
   const problem = await verify(reachedAt === 'service' ? reachByServiceMs : reachMs)
+  if (signal.aborted) {
+    await (before.length > 0 ? installAdmission(client, before) : uninstallAdmission(client))
+    signal.throwIfAborted()
+  }
   if (problem === undefined) return
   await installAdmission(client, before)
   const isRestored = before.length > 0 && (await verify(reachMs)) === undefined

@@ -15,8 +15,8 @@ export class CacheStoreView implements StoreView {
     return this.#cache.storageNames()
   }
 
-  count(storageName: string): number {
-    return this.#cache.type(storageName).size
+  count(storageName: string, namespace: string): number {
+    return namespace === '' ? this.#cache.type(storageName).size : this.#cache.countIn(storageName, namespace)
   }
 
   versions(storageName: string, namespace: string): readonly ObjectVersion[] {

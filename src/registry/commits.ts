@@ -67,9 +67,9 @@ const mostTries = 3
 /** Time enough for a webhook or two; short against the patience of clients. */
 const longestTurnMs = 1000
 
-export type Outcome =
+export type Outcome<W extends ObjectWrite = ObjectWrite> =
   /** `value`: what was written, as a decision may have completed it; undefined = it was removed. */
-  | { readonly done: true; readonly revision: Revision; readonly value?: Uint8Array | undefined }
+  | { readonly done: true; readonly revision: Revision; readonly value: W['value'] }
   /** The object is not as expected: this is what is there now, and the cache has caught up with it. */
   | { readonly done: false; readonly current: Entry | undefined }
 
@@ -101,7 +101,7 @@ export class Commits implements DecisionView {
    * The outcome is that of `first`. `others` are written in its transaction, which is refused if one of them is.
    * @throws StatusError of a plugin; AlreadyExists, where one of the others does; ServerTimeout after the deadline
    */
-  async write(first: ObjectWrite, others: OtherWrites = none): Promise<Outcome> {
+  async write<W extends ObjectWrite>(first: W, others: OtherWrites = none): Promise<Outcome<W>> {
     // Of a former namespace of that name the cache may show content too, and quotas would count it.
     if (others.opens !== undefined && this.#shownBytes(first.key) !== undefined) await this.#cache.refresh()
     const undo: (() => Promise<void>)[] = []
@@ -130,7 +130,7 @@ export class Commits implements DecisionView {
         }
         const commit = await this.#commit(decision)
         done = commit.ok
-        if (commit.ok) return { done: true, revision: commit.revision, value: decision.own[0]?.value }
+        if (commit.ok) return { done: true, revision: commit.revision, value: decision.own[0]?.value ?? first.value }
         if (commit.current.has(first.key)) return { done: false, current: commit.current.get(first.key) }
         for (const { key, change } of others.writes)
           if (commit.current.has(key)) throw alreadyExists(change.type, change.name)
@@ -254,11 +254,12 @@ export class Commits implements DecisionView {
   }
 
   /** What `write` would answer, without writing. */
-  async dryRun(first: ObjectWrite, others: OtherWrites = none): Promise<Outcome> {
+  async dryRun<W extends ObjectWrite>(first: W, others: OtherWrites = none): Promise<Outcome<W>> {
     await this.#cache.refresh()
     const { key, expect } = first
     const decision = this.#decide(first, others)
-    const value = decision !== 'contradiction' && 'own' in decision ? decision.own[0]?.value : undefined
+    const decided = decision !== 'contradiction' && 'own' in decision ? decision.own[0]?.value : undefined
+    const value = decided ?? first.value
     const place = parseObjectKey(key)
     const there = place && this.#cache.type(place.storageName).findKey(place.relative)
     if ((there?.revision ?? 'absent') === expect) return { done: true, revision: there?.revision ?? 0, value }

@@ -8,6 +8,7 @@
  */
 import { type AlsoCreate, NeedsStoredScope, type PendingScope } from '../admission/admission.ts'
 import { append } from '../base/append.ts'
+import type { Eventual } from '../base/eventual.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { findStatusError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -58,6 +59,7 @@ async function tryWith(
   also: BestEffortCreate,
 ): Promise<CreateOutcome | undefined> {
   try {
+    await scope.slice?.pause()
     const write = await prepareUpdated(parts, { scope, valid, how }, also.bestEffort.first)
     const updated = { scope, valid: { ...valid, attributes: write.attributes }, how }
     const objects = await prepareObjects(parts, updated, also)
@@ -70,11 +72,11 @@ async function tryWith(
 }
 
 /** The first object as an update makes it. */
-async function prepareUpdated(
+function prepareUpdated(
   parts: RegistryParts,
   { scope, valid, how }: NewObject,
   next: KubeObject,
-): Promise<PreparedWrite> {
+): Eventual<PreparedWrite> {
   const context = { subresource: '', now: how.now }
   const prepared = parts.strategyOf(scope.type).prepare?.(unvalidated(next), valid.object, context)
   // It was validated before; what admission makes of it for the sake of the others is the server's own.

@@ -16,7 +16,7 @@ import { createWithOthers } from './create-also.ts'
 import type { RegistryParts } from './parts.ts'
 import { admitNew, commitNew, type HowToCreate, hasVersion, validateForCreate } from './prepare-create.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
-import { committedAs, storedAs } from './written-version.ts'
+import { storedAs } from './written-version.ts'
 
 /** As upstream: a name with five random characters that is taken eight times in a row is no accident. */
 const generatedNameTries = 8
@@ -51,8 +51,7 @@ export async function createObject(
     const created = { scope, valid, how }
     const outcome = await (others.length > 0 ? createWithOthers(parts, created, others) : commitNew(parts, created))
     if (outcome.done) {
-      const { revision, value } = outcome
-      return scope.dryRun ? storedAs(scope, name, 0, value) : committedAs(parts, scope, name, revision, value)
+      return storedAs(scope, name, scope.dryRun ? 0 : outcome.revision, outcome.value)
     }
     if (generateName === '') throw nameTaken(scope, name, outcome.current)
     if (tries >= generatedNameTries) throw noUniqueName(scope, name)

@@ -4,6 +4,7 @@
  *   read → preconditions → admission → plan → decide and commit → (again: marked objects that nothing holds go at once)
  */
 
+import { isPending } from '../base/eventual.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import { type FieldError, fieldInvalid } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -23,7 +24,7 @@ import type {
   StoredObject,
   WriteScope,
 } from './registry.ts'
-import { attributesOf, keyOf, sliceFor } from './scope-attributes.ts'
+import { attributesOf, keyOf, sliceFor, withTurn } from './scope-attributes.ts'
 import { encodeForStorage, toServedVersion } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
 import { storedAs, storedBytesOf } from './written-version.ts'
@@ -59,10 +60,12 @@ function checkDeleteOptions(options: DeleteOptions): void {
 
 export async function deleteObject(
   parts: RegistryParts,
-  scope: WriteScope,
+  given: WriteScope,
   options: DeleteOptions,
 ): Promise<DeleteResult> {
   checkDeleteOptions(options)
+  const turn = withTurn(parts, given)
+  const scope = isPending(turn) ? await turn : turn
   const { type, name } = scope
   return untilSettled(parts, scope, 'DELETE', async (version, deadlineMs) => {
     if (!version) throw notFound(type, name)

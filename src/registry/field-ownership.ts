@@ -108,7 +108,7 @@ export function trackWrites(kinds: Kinds, log: Log): RegistryDeps['trackUpdate']
   }
   return (write) => {
     const { type, live, next, manager, subresource, now, slice } = write
-    if (live === undefined && !next.metadata.managedFields) {
+    if (live === undefined && slice === undefined && !next.metadata.managedFields) {
       const { schema } = type
       const resetFields = resetBy(kinds, type, subresource)
       return trackNew({ schema, resetFields, next, apiVersion: apiVersionOf(type), manager, subresource, now })

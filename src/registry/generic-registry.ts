@@ -72,14 +72,12 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
       return translate(listObjects(parts, type, query))
     },
     watch: (type, query) => translate(watchObjects(parts, type, query)),
-    async create(scope, object) {
-      try {
-        const stored = await createObject(parts, scope, object)
-        return scope.type.conversion === undefined ? stored : await convertWritten(stored, !scope.dryRun, scope.caller)
-      } catch (error) {
-        throw fromStorage(error)
-      }
-    },
+    create: (scope, object) =>
+      translate(
+        scope.type.conversion === undefined
+          ? createObject(parts, scope, object)
+          : createAndConvert(parts, scope, object),
+      ),
     admit: (scope, object, operation = 'CREATE') => translate(admitOnly(parts, scope, object, operation)),
     update: (scope, transform, options) => translate(updateAndConvert(parts, scope, transform, options)),
     delete: (scope, options) => translate(deleteAndConvert(parts, scope, options)),
@@ -100,6 +98,14 @@ async function admitOnly(
   // No strategy validates what is only answered: who answers does. As upstream, admission is asked before.
   await parts.chain.validate(attributesOf(scope, operation, scope.name, assumeValid(admitted), undefined))
   return admitted
+}
+
+async function createAndConvert(
+  parts: RegistryParts,
+  scope: WriteScope,
+  object: KubeObject | Unvalidated,
+): Promise<StoredObject> {
+  return convertWritten(await createObject(parts, scope, object), !scope.dryRun, scope.caller)
 }
 
 async function updateAndConvert(

@@ -3,7 +3,7 @@
  * creates (`create.ts`) and what admission adds to it (`create-also.ts`) comes this way.
  */
 import type { Attributes } from '../admission/admission.ts'
-import { isPending } from '../base/eventual.ts'
+import { andThen, type Eventual, isPending } from '../base/eventual.ts'
 import { runAtOnce, runInSlices } from '../base/resumable.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import type { FieldError } from '../kube/field-error.ts'
@@ -12,8 +12,7 @@ import { objectKey } from '../kube/object-key.ts'
 import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
-import type { Entry, Revision } from '../storage/storage.ts'
-import type { OtherWrites } from './commits.ts'
+import type { OtherWrites, Outcome } from './commits.ts'
 import { encodeWithinLimit } from './encode-within-limit.ts'
 import { keepManagers } from './keep-managers.ts'
 import type { KindRules } from './kind-rules.ts'
@@ -54,11 +53,8 @@ export interface PreparedWrite extends ObjectWrite {
   readonly value: Uint8Array
 }
 
-export type CreateOutcome =
-  /** `value`: what is stored. */
-  | { readonly done: true; readonly revision: Revision; readonly value: Uint8Array }
-  /** The name is taken. */
-  | { readonly done: false; readonly current: Entry | undefined }
+/** Not done: the name is taken. */
+export type CreateOutcome = Outcome<PreparedWrite>
 
 /** As admission makes it, with what the server gives every object but its name. @throws StatusError */
 export async function admitNew(
@@ -130,29 +126,24 @@ export async function validateForCreate(
   return { attributes, object: candidate }
 }
 
-/** @throws StatusError if it is too large */
-export async function prepareWrite(
-  scope: WriteScope,
+/** A promise only where a webhook converts what is stored. @throws StatusError if it is too large */
+export function prepareWrite(
+  { type, namespace, caller }: WriteScope,
   { attributes, object }: Valid,
-  how: HowToCreate,
-): Promise<PreparedWrite> {
-  const { type, namespace, slice } = scope
-  if (slice !== undefined) await slice.pause()
-  const { object: after, bytes } = await encodeWithinLimit(
-    object,
-    (one) => encodeForStorage(one, type, scope.caller),
-    how.tracked,
-  )
-  if (slice !== undefined) await slice.pause()
-  const { name } = attributes
-  return {
-    attributes,
-    change: { type, namespace, name, before: undefined, after },
-    key: objectKey(type.storageName, namespace, name),
-    value: bytes,
-    expect: 'absent',
-    deadlineMs: how.deadlineMs,
-  }
+  { deadlineMs, tracked }: HowToCreate,
+): Eventual<PreparedWrite> {
+  const encoded = encodeWithinLimit(object, (one) => encodeForStorage(one, type, caller), tracked)
+  return andThen(encoded, ({ object: after, bytes }) => {
+    const { name } = attributes
+    return {
+      attributes,
+      change: { type, namespace, name, before: undefined, after },
+      key: objectKey(type.storageName, namespace, name),
+      value: bytes,
+      expect: 'absent',
+      deadlineMs,
+    }
+  })
 }
 
 /** Decides and commits it, with `others` in its transaction. @throws StatusError */
@@ -161,10 +152,12 @@ export async function commitNew(
   { scope, valid, how }: NewObject,
   others?: OtherWrites,
 ): Promise<CreateOutcome> {
-  const write = await prepareWrite(scope, valid, how)
-  const outcome = await (scope.dryRun ? commits.dryRun(write, others) : commits.write(write, others))
-  if (!outcome.done) return outcome
-  return { done: true, revision: outcome.revision, value: outcome.value ?? write.value }
+  const { slice } = scope
+  if (slice !== undefined) await slice.pause()
+  const prepared = prepareWrite(scope, valid, how)
+  const write = isPending(prepared) ? await prepared : prepared
+  if (slice !== undefined) await slice.pause()
+  return await (scope.dryRun ? commits.dryRun(write, others) : commits.write(write, others))
 }
 
 /** A copy without what a client may not set; the namespace is that of the request. */

@@ -12,36 +12,22 @@ interface ChangedObject {
   readonly change: ContentChange
 }
 
-interface Queued extends ChangedObject {
+interface Queued {
   readonly ticket: Ticket
+  readonly objects: readonly ChangedObject[]
 }
 
 export class QueuedContent {
-  readonly #byNamespace = new Map<string, Set<Queued>>()
-  readonly #byTicket = new Map<number, readonly Queued[]>()
+  /** By ticket and not by namespace: every write comes and goes, and only a new quota asks what is there. */
+  readonly #byTicket = new Map<number, Queued>()
 
   /** Called in the same synchronous section as `commit`. */
   queued(ticket: Ticket, objects: readonly ChangedObject[]): void {
-    const queued: Queued[] = []
-    for (const { key, value, change } of objects) {
-      if (change.namespace === '') continue
-      const one = { ticket, key, value, change }
-      queued.push(one)
-      const all = this.#byNamespace.get(change.namespace)
-      if (all) all.add(one)
-      else this.#byNamespace.set(change.namespace, new Set([one]))
-    }
-    if (queued.length > 0) this.#byTicket.set(ticket.id, queued)
+    this.#byTicket.set(ticket.id, { ticket, objects })
   }
 
   /** The cache shows it, or never will. */
   settled(ticket: Ticket): void {
-    for (const one of this.#byTicket.get(ticket.id) ?? []) {
-      const { namespace } = one.change
-      const all = this.#byNamespace.get(namespace)
-      all?.delete(one)
-      if (all?.size === 0) this.#byNamespace.delete(namespace)
-    }
     this.#byTicket.delete(ticket.id)
   }
 
@@ -50,11 +36,17 @@ export class QueuedContent {
    * what they come to is not known before they are done.
    */
   of(namespace: string, shown: (key: string) => Uint8Array | undefined): readonly QueuedChange[] | undefined {
-    const queued = [...(this.#byNamespace.get(namespace) ?? [])]
-    if (new Set(queued.map(({ key }) => key)).size < queued.length) return undefined
-    return queued
-      .filter(({ key, value }) => !sameBytes(shown(key), value))
-      .map(({ ticket, key, change }) => ({ key, expect: { asLeftBy: ticket }, change }))
+    const changes: QueuedChange[] = []
+    const keys = new Set<string>()
+    for (const { ticket, objects } of this.#byTicket.values()) {
+      for (const { key, value, change } of objects) {
+        if (change.namespace !== namespace) continue
+        if (keys.has(key)) return undefined
+        keys.add(key)
+        if (!sameBytes(shown(key), value)) changes.push({ key, expect: { asLeftBy: ticket }, change })
+      }
+    }
+    return changes
   }
 }
 

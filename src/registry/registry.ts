@@ -221,7 +221,8 @@ export interface Lister {
 export interface StoreView {
   /** Of everything that has been stored. */
   storageNames(): Iterable<string>
-  count(storageName: string): number
+  /** '' = in all namespaces. */
+  count(storageName: string, namespace: string): number
   /** Ascending by key; '' = all namespaces. */
   versions(storageName: string, namespace: string): readonly ObjectVersion[]
   /** Of one type, in steps of so many; see `TypeCache.glances`. */

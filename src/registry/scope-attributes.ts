@@ -1,5 +1,6 @@
 /** From a write to what admission is asked, to where it is stored, and to the slice in which it is worked on. */
 import type { Attributes, Operation } from '../admission/admission.ts'
+import { andThen, type Eventual } from '../base/eventual.ts'
 import type { Slice } from '../base/turns.ts'
 import { objectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -52,6 +53,18 @@ export const keyOf = (scope: WriteScope, name: string): string =>
 
 /** A write that begins with an object of more bytes makes pauses, also where its body is small. */
 const largeBytes = 64 * 1024
+
+/**
+ * Before the object is read: where the caller waits for its turn, the object may change meanwhile. The scope has a
+ * slice where there is a client, and the object is large.
+ */
+export function withTurn(parts: Pick<RegistryParts, 'cache'>, scope: WriteScope): Eventual<WriteScope> {
+  const { type, namespace, name, caller, slice } = scope
+  if (slice !== undefined || caller.beginLong === undefined) return scope
+  const sizeBytes = parts.cache.type(type.storageName).find(namespace, name)?.sizeBytes ?? 0
+  const begun = sizeBytes > largeBytes ? caller.beginLong() : undefined
+  return begun === undefined ? scope : andThen(begun, (own) => ({ ...scope, slice: own }))
+}
 
 export function sliceFor(
   { turns }: Pick<RegistryParts, 'turns'>,

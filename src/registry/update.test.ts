@@ -10,7 +10,8 @@ import {
   startFixture,
   widgets,
 } from '../../test/support/registry-fixture.ts'
-import type { AdmissionPlugin } from '../admission/admission.ts'
+import type { AdmissionPlugin, Caller } from '../admission/admission.ts'
+import { Turns } from '../base/turns.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Transform } from './registry.ts'
 
@@ -373,4 +374,32 @@ test('a guard that is lost again and again ends in ServerTimeout', async () => {
       code: 500,
     }),
   )
+})
+
+test('attack: a change of a large object waits for its turn before the object is read', async () => {
+  await using f = await startFixture()
+  const long = 'x'.repeat(100_000)
+  await f.registry.create(f.scope(configMaps, ''), configMap('a', { long }))
+  await f.registry.create(f.scope(configMaps, ''), configMap('b', { short: 'x' }))
+  const slice = new Turns().slice()
+  const begun: string[] = []
+  const callerFor = (name: string): Caller => ({
+    signal: new AbortController().signal,
+    beginLong: async () => {
+      begun.push(name)
+      // Meanwhile another one changes it.
+      await f.registry.update(f.scope(configMaps, name), merge({ data: { long, at: 'later' } }))
+      return slice
+    },
+  })
+  const seen: unknown[] = []
+  const look: Transform = (o, given) => {
+    seen.push((o as KubeObject)['data'], given === slice)
+    return o as KubeObject
+  }
+  for (const name of ['a', 'b']) await f.registry.update(f.scope(configMaps, name, { caller: callerFor(name) }), look)
+  expect(seen).toEqual([{ long, at: 'later' }, true, { short: 'x' }, false])
+  await f.registry.delete(f.scope(configMaps, 'a', { caller: callerFor('a') }), {})
+  await f.registry.delete(f.scope(configMaps, 'b', { caller: callerFor('b') }), {})
+  expect(begun).toEqual(['a', 'a'])
 })

@@ -9,7 +9,7 @@
  * @see k8s.io/apiserver/pkg/registry/generic/registry/store.go (Update), pkg/registry/rest/update.go v0.36
  */
 import { append } from '../base/append.ts'
-import { andThen, type Eventual } from '../base/eventual.ts'
+import { andThen, type Eventual, isPending } from '../base/eventual.ts'
 import { runInSlices } from '../base/resumable.ts'
 import type { Strategy, StrategyContext } from '../catalog/strategy.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
@@ -28,7 +28,7 @@ import { keepManagers } from './keep-managers.ts'
 import { hasStatus, isHeld, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
-import { attributesOf, keyOf, sliceFor } from './scope-attributes.ts'
+import { attributesOf, keyOf, sliceFor, withTurn } from './scope-attributes.ts'
 import { toServedVersion, toStoredVersion, whileConverting } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
 import { committedAs, storedAs, storedBytesOf } from './written-version.ts'
@@ -42,11 +42,13 @@ export type CreateMissing = (
 
 export async function updateObject(
   parts: RegistryParts,
-  scope: WriteScope,
+  given: WriteScope,
   transform: Transform,
   createMissing: CreateMissing,
   options: UpdateOptions = {},
 ): Promise<UpdateResult> {
+  const turn = withTurn(parts, given)
+  const scope = isPending(turn) ? await turn : turn
   return untilSettled(parts, scope, 'UPDATE', (version, deadlineMs) =>
     version
       ? replaceVersion(parts, scope, version, { transform, options, deadlineMs })

@@ -12,14 +12,17 @@ export function storedBytesOf(object: StoredObject): Uint8Array {
   return encodeStored(object.object, object.type)
 }
 
-/** A version that is not (or not known to be) the cache's. `bytes` are those in the store. */
+/**
+ * A version that is not (or not known to be) the cache's. `bytes` are those in the store, which the writer of what was
+ * created has; mostly nothing else is asked for.
+ */
 export function storedAs(scope: WriteScope, name: string, revision: Revision, bytes: Uint8Array): StoredObject {
   const { type, namespace } = scope
   const key = namespace === '' ? name : `${namespace}/${name}`
   return new TypedVersion(type, ObjectVersion.of(key, revision, bytes))
 }
 
-/** What was just written. Mostly it is the cache's present version: then it is parsed once, for us and for watchers. */
+/** What was just updated. Mostly the cache's present version: then it is parsed once, for us and for watchers. */
 export function committedAs(
   parts: RegistryParts,
   scope: WriteScope,

@@ -222,6 +222,11 @@ export class WatchCache implements AsyncDisposable {
     return this.#content.find(namespace)
   }
 
+  /** Of one type. */
+  countIn(storageName: string, namespace: string): number {
+    return this.#content.contentOf(storageName, namespace).count
+  }
+
   /**
    * Begins a session now: what comes after `options.after` and is not yet applied will be delivered. Synchronous, so
    * that nothing can happen between reading the cache for its backlog and this call.

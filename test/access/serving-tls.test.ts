@@ -59,14 +59,19 @@ function authority(name: string): Authority {
   return { name, key, cert }
 }
 
-function issued(by: Authority, commonName: string, usage: 'server' | 'client'): { cert: string; key: string } {
+function issued(
+  by: Authority,
+  commonName: string,
+  usage: 'server' | 'client',
+  goodForMs: number = 300 * dayMs,
+): { cert: string; key: string } {
   const key = generateKeyPair()
   const cert = issueCertificate({
     subject: { commonName, organizations: usage === 'client' ? ['system:masters'] : [] },
     publicKey: key.publicKey,
     issuer: { subject: { commonName: by.name }, key: by.key },
     notBeforeMs: clock.now() - dayMs,
-    notAfterMs: clock.now() + 300 * dayMs,
+    notAfterMs: clock.now() + goodForMs,
     usage,
     ...(usage === 'server' ? { names: ['127.0.0.1', 'localhost'] } : {}),
   })
@@ -141,6 +146,21 @@ describe('--tls-cert-file and --tls-private-key-file', () => {
     await write('tls.crt', second.cert)
     await passes(async () => (await shown(running)).subject.CN === 'second')
     expect(logged).toHaveLength(1)
+  })
+
+  test('stay what is shown where those that replace them are over', async () => {
+    const ca = authority('operators')
+    const first = issued(ca, 'first', 'server')
+    await write('tls.crt', first.cert)
+    await write('tls.key', first.key)
+    const running = await start({ tlsFiles: tlsFiles() })
+    const over = issued(ca, 'over', 'server', -minuteMs)
+    await write('tls.key', over.key)
+    await write('tls.crt', over.cert)
+    const ended = new Date(clock.now() - minuteMs).toISOString().replace('.000Z', 'Z')
+    const error = `the certificate that is there now ended at ${ended}`
+    await passes(async () => logged.some(({ fields }) => 'error' in fields && fields.error === error))
+    expect((await shown(running)).subject.CN).toBe('first')
   })
 
   test("are followed by the administrator's kubeconfig, to a certificate of another authority too", async () => {

@@ -1,7 +1,7 @@
 /** Attacks on a console from beside it: another page, another user of the machine, another console. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Console } from '../../src/console/console.ts'
-import { ask, letIn, secretOf } from '../support/console-client.ts'
+import { ask, letIn, liveProtocolsOf, refusedLive, secretOf } from '../support/console-client.ts'
 import { type ConsoleWorld, startConsoleWorld } from '../support/console-world.ts'
 import { failure } from '../support/refusal.ts'
 
@@ -44,6 +44,8 @@ describe('DNS rebinding', () => {
         expect(body).toEqual(failure({ message, code: 421 }))
         expect(code).toBe(421)
       }
+      const live = { protocols: liveProtocolsOf(known), headers: { cookie: known.cookie, origin: served.origin, host } }
+      expect((await refusedLive(served, live)).code).toBe(421)
     },
   )
 })
@@ -61,6 +63,27 @@ describe('forgery by another page', () => {
     const answer = await ask(served, { method: 'POST', path: target, headers: { ...known, ...headers }, body })
     expect(answer.body).toEqual(otherPage)
     expect(answer.code).toBe(403)
+  })
+
+  test.each([
+    {},
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: 'http://127.0.0.1:1' },
+    { origin: 'SERVED', 'sec-fetch-site': 'cross-site' },
+  ])('a WebSocket of a page with %j is refused, even with the tokens', async (given) => {
+    const headers: Record<string, string> = { cookie: known.cookie, ...given }
+    if (headers['origin'] === 'SERVED') headers['origin'] = served.origin
+    const { code, body } = await refusedLive(served, { protocols: liveProtocolsOf(known), headers })
+    expect({ code, body }).toEqual({ code: 403, body: otherPage })
+  })
+
+  test('a WebSocket is had at one path', async () => {
+    const headers = { cookie: known.cookie, origin: served.origin }
+    const protocols = liveProtocolsOf(known)
+    const { code, body } = await refusedLive(served, { path: target, protocols, headers })
+    const message = `the console has no WebSocket ${target}`
+    expect({ code, body }).toEqual({ code: 404, body: failure({ message, reason: 'NotFound', code: 404 }) })
   })
 
   test('what a browser adds by itself, the cookie, opens nothing', async () => {
@@ -134,16 +157,20 @@ describe('another user of the machine', () => {
       given: 'the cookie in the place of the key',
       headers: () => ({ cookie: known.cookie, 'x-borough-console': known.cookie.split('=')[1] ?? '' }),
     },
-  ])('with $given reaches neither the API nor the session nor a stream', async ({ headers }) => {
+  ])('with $given reaches neither the API nor the session nor a watch', async ({ headers }) => {
     for (const [method, path] of [
       ['GET', target],
       ['GET', '/session'],
-      ['POST', '/live'],
-      ['POST', '/live/x'],
       ['GET', '/apis/../api/v1/secrets'],
     ] as const) {
       const { code, body } = await ask(served, { method, path, headers: headers() })
       expect({ path, code, body }).toEqual({ path, code: 401, body: notKnown })
+    }
+    const { cookie, 'x-borough-console': key } = headers() as Partial<typeof known>
+    const own = { origin: served.origin, ...(cookie === undefined ? {} : { cookie }) }
+    for (const protocols of [['borough-console'], ['borough-console', `key.${key ?? ''}`], [`key.${key ?? ''}`]]) {
+      const { code, body } = await refusedLive(served, { protocols, headers: own })
+      expect({ protocols, code, body }).toEqual({ protocols, code: 401, body: notKnown })
     }
   })
 

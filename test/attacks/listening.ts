@@ -151,6 +151,11 @@ async function answer(request: ApiRequest): Promise<ApiResponse> {
         for (let i = 0; i < largeBytes / 65_536; i++) stream.push(large.subarray(0, 65_536))
         return { status: 200, headers: {}, body: stream }
       }
+      case '/objects': {
+        const stream = new Channel<Uint8Array>({ limit: 100_000 })
+        for (let i = 0; i < 3; i++) stream.push(large.subarray(0, largeBytes / 3))
+        return { status: 200, headers: {}, body: stream }
+      }
       case '/held':
         return await new Promise<ApiResponse>((resolve) => {
           request.signal.addEventListener('abort', () => resolve(text('left')))

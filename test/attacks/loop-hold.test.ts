@@ -295,6 +295,15 @@ describe('attack: a body of many values holds nobody up', () => {
       type: 'application/json-patch+json',
     },
     {
+      name: 'a patch that copies all, again and again',
+      method: 'PATCH',
+      path: `${large}?dryRun=All`,
+      body: Array.from({ length: 20 }, (_, i) => ({ op: 'copy', from: '/data', path: `/x${i % 2}` })),
+      type: 'application/json-patch+json',
+      // 17 where all operations are one piece.
+      atLeast: 24,
+    },
+    {
       name: 'an apply',
       method: 'PATCH',
       path: `${large}?fieldManager=m&force=true`,
@@ -329,6 +338,27 @@ describe('attack: a body of many values holds nobody up', () => {
     // Each pass over the object is a look at the time, and every other one the end of a slice.
     expect(await turnsOf(method, path, body, type)).toBeGreaterThanOrEqual(atLeast)
   })
+})
+
+test('attack: an apply of many finalizers is worked on in several turns, one after the other', async () => {
+  const finalizers = Array.from({ length: 20_000 }, (_, i) => `loop.example/f${i}`)
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'held', finalizers } }
+  let turns = 0
+  let done = false
+  const turn = (): void => {
+    turns++
+    if (!done) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const response = await plane.fetch('/api/v1/namespaces/short/configmaps/held?fieldManager=m&dryRun=All', {
+    method: 'PATCH',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+  })
+  done = true
+  expect(response.status).toBe(201)
+  // Fields are found in parts: 28 turns where they are not.
+  expect(turns).toBeGreaterThanOrEqual(38)
 })
 
 test('attack: a YAML body of 20 KiB and as many tokens is read in several turns', async () => {

@@ -138,7 +138,27 @@ describe('attack: a body that does not come', () => {
   })
 })
 
-describe.each(['/large', '/watch'])('attack: an answer that is not read: %s', (path) => {
+test.each(['http/1.1', 'h2'] as const)(
+  'attack: large objects of a watch that are not read take no longer to be cut off than small ones, over %s',
+  async (protocol) => {
+    const socket = await world.tls(protocol)
+    if (protocol === 'h2') {
+      const session = http2.connect('https://x', { createConnection: () => socket }).on('error', () => {})
+      session.request({ ':path': '/objects' }).on('error', () => {})
+    } else {
+      socket.pause()
+      socket.write('GET /objects HTTP/1.1\r\nhost: x\r\n\r\n')
+    }
+    await expect.poll(() => world.asked).toEqual(['/objects'])
+    const beganMs = world.clock.now()
+    await passesUntil(world.clock, () => world.aborted.length > 0)
+    // Five seconds, and those that 64 KiB may take at the least rate; some pass before the first piece is handed over.
+    expect(world.clock.now() - beganMs).toBeLessThan(1000 * (5 + 66 + 60))
+    expect(counts()).toEqual({ answer_deadline: 1 })
+  },
+)
+
+describe.each(['/large', '/watch', '/objects'])('attack: an answer that is not read: %s', (path) => {
   test('is cut off over HTTP/1.1, and what it took is free again', async () => {
     const socket = await world.tls()
     socket.pause()

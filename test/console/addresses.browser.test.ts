@@ -61,6 +61,17 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole('button', { name: 'Create', exact: true }).click()
     }
 
+    test('the preview of a create names whom it would wait for, and for how long', async () => {
+      await page.goto(at('/new/namespace'))
+      await page.getByRole('textbox', { name: 'Name' }).fill('previewed')
+      await page.getByText('Labels and annotations').click()
+      await page.getByRole('textbox', { name: 'Labels' }).fill('wait=slow')
+      const preview = page.getByRole('region', { name: 'What will be in it' })
+      await preview.getByText('slow.example.com').waitFor()
+      await preview.getByText('at most 1800 s, then it is deleted').waitFor()
+      expect(await axeFaults(page)).toEqual([])
+    })
+
     test('a birth is at an address that is reloaded, and opened by another person', async () => {
       await fillForm('newborn', 'wait=slow')
       await page.waitForURL(at('/namespaces/newborn/birth'))

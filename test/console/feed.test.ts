@@ -41,23 +41,36 @@ test('what may be listed and not watched is shown, listed again, and refused onc
     'configmaps is forbidden: User "alice" cannot list resource "configmaps" in API group "" in the namespace "a"',
   )
   expect(names()).toEqual([])
+  // It is given back: the page need not be opened again.
+  await client.create(rbac('rolebindings'), { metadata: role, roleRef, subjects })
+  await passUntil(() => names().includes('later'))
+  expect(state.value.refused).toBeUndefined()
   stop()
 })
 
 const failure = (code: number, message: string) => ({ kind: 'Status', status: 'Failure', code, message })
+
+/** Of a watch: nothing, and it is over. */
+const ended = { code: 200 }
+
+/** In which form lists and watches were asked for. */
+const accepted: string[] = []
+const asMetadata = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
 /** A server that answers a list, and then a watch, with what the test says; a watch that has no answer stays open. */
 function startAnswering(listed: readonly unknown[], watched: readonly unknown[]) {
   const [lists, watches] = [[...listed], [...watched]]
   const asked: string[] = []
   const transport: Transport = {
-    async send({ query, signal }) {
+    async send({ query, headers, signal }) {
+      accepted.push(headers['accept'] ?? '')
       const isWatch = query.get('watch') === 'true'
       asked.push(isWatch ? 'watch' : 'list')
       const given = (isWatch ? watches : lists).shift()
       if (given === undefined && isWatch) await new Promise((resolve) => signal?.addEventListener('abort', resolve))
       const { code = 200 } = (given ?? {}) as { code?: number }
-      return { status: code, header: () => undefined, body: new TextEncoder().encode(JSON.stringify(given)) }
+      const text = given === ended ? '' : JSON.stringify(given)
+      return { status: code, header: () => undefined, body: new TextEncoder().encode(text) }
     },
   }
   return { client: new RestClient({ transport, userAgent: 'test' }), asked }
@@ -102,13 +115,73 @@ test('where every watch fails, what is shown is listed again', async () => {
   stop()
 })
 
-test('of a list that shows names alone, what the objects hold is not kept', async () => {
-  const secret = {
-    metadata: { name: 's', resourceVersion: '1', managedFields: [] },
-    data: { password: 'aHVudGVyMg==' },
-  }
-  const { client } = startAnswering([{ ...listOf(), items: [secret] }], [])
+const secrets = { ...configMaps, resource: 'secrets' }
+
+const noSuchForm = failure(406, 'only the following media types are accepted: application/json')
+
+test('a kind without that form is listed whole, and what its objects hold is not kept', async () => {
+  const widget = { metadata: { name: 'w', resourceVersion: '1', managedFields: [] }, spec: { size: 1 } }
+  const { client } = startAnswering([noSuchForm, { ...listOf(), items: [widget] }], [])
   const { state, stop } = startFeed(client, new FakeClock(), { resource: configMaps, metadataOnly: true })
-  await expect.poll(() => state.value.objects).toEqual([{ metadata: { name: 's', resourceVersion: '1' } }])
+  await expect.poll(() => state.value.objects).toEqual([{ metadata: { name: 'w', resourceVersion: '1' } }])
+  stop()
+})
+
+test('Secrets are not listed whole, whatever a server answers', async () => {
+  const { client, asked } = startAnswering([noSuchForm, noSuchForm], [])
+  const clock = new FakeClock()
+  const { state, stop } = startFeed(client, clock, { resource: secrets, metadataOnly: true })
+  await expect.poll(() => state.value.failing?.message).toMatch(/only the following media types/)
+  await expect
+    .poll(async () => {
+      await clock.advance(1000)
+      return asked.length
+    })
+    .toBeGreaterThan(1)
+  expect(accepted.slice(-2)).toEqual([asMetadata, asMetadata])
+  stop()
+})
+
+const often = <T>(value: T): T[] => Array.from({ length: 500 }, () => value)
+
+test.each([
+  { name: 'what is no event', watched: 'nonsense', why: /./ },
+  { name: 'nothing, and ends', watched: ended, why: 'the server ends each watch at once' },
+])('a watch that brings $name is asked for later and later, and said to fail', async ({ watched, why }) => {
+  const clock = new FakeClock()
+  const { client, asked } = startAnswering([listOf('a')], often(watched))
+  const { state, stop } = startFeed(client, clock, { resource: configMaps })
+  await expect.poll(() => asked.length).toBe(2)
+  await expect
+    .poll(async () => {
+      await clock.advance(500)
+      return state.value.failing?.message
+    })
+    .toEqual(expect.stringMatching(why))
+  // What was listed stays.
+  expect(state.value.objects.map(({ metadata }) => metadata.name)).toEqual(['a'])
+  const before = asked.length
+  for (let second = 0; second < 60; second++) {
+    await clock.advance(1000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(asked.length - before).toBeLessThan(12)
+  expect(asked.length - before).toBeGreaterThan(3)
+  stop()
+})
+
+test('a watch that holds again is not said to fail any more', async () => {
+  const clock = new FakeClock()
+  const { client } = startAnswering([listOf('a')], ['nonsense', 'nonsense', 'nonsense'])
+  const { state, stop } = startFeed(client, clock, { resource: configMaps })
+  const failing = (isSo: boolean) =>
+    expect
+      .poll(async () => {
+        await clock.advance(500)
+        return state.value.failing !== undefined
+      })
+      .toBe(isSo)
+  await failing(true)
+  await failing(false)
   stop()
 })

@@ -1,11 +1,9 @@
 /** The console's server: what it gives out, what it passes on, and what it refuses, as any program sees it. */
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { type Console, startConsole } from '../../src/console/console.ts'
-import { ask, letIn, openAnswer, secretOf } from '../support/console-client.ts'
+import { ask, letIn, openLive, secretOf } from '../support/console-client.ts'
 import { type ConsoleWorld, startConsoleWorld } from '../support/console-world.ts'
 import { failure } from '../support/refusal.ts'
 
@@ -184,35 +182,14 @@ describe('the API', () => {
   })
 })
 
-/** The stream of a page, line by line. */
-async function openLive(at: Console, headers: Readonly<Record<string, string>>) {
-  const answer = await openAnswer(at, { method: 'POST', path: '/live', headers })
-  const lines = createInterface({ input: answer })[Symbol.asyncIterator]()
-  const next = async (): Promise<Record<string, unknown>> => {
-    const { value } = await lines.next()
-    return JSON.parse(String(value)) as Record<string, unknown>
-  }
-  const { stream } = await next()
-  const order = (body: object) =>
-    ask(at, { method: 'POST', path: `/live/${String(stream)}`, headers, body: JSON.stringify(body) })
-  return {
-    next,
-    order,
-    async leave() {
-      answer.destroy()
-      await once(answer, 'close')
-    },
-  }
-}
-
-describe('one stream of many watches', () => {
+describe('one connection of many watches', () => {
   const namespaces = { path: '/api/v1/namespaces', query: 'fieldSelector=metadata.name=live' }
 
   test('brings the lines of each with its number, and none after it was closed', async () => {
     const live = await openLive(served, known)
-    await live.order({ open: 1, ...namespaces })
+    live.order({ open: 1, ...namespaces })
     expect(await live.next()).toEqual({ watch: 1, status: 200 })
-    await live.order({ open: 2, path: '/api/v1/configmaps', query: 'fieldSelector=metadata.name=greeting' })
+    live.order({ open: 2, path: '/api/v1/configmaps', query: 'fieldSelector=metadata.name=greeting' })
     expect(await live.next()).toEqual({ watch: 2, status: 200 })
     await world.plane.client.create(
       { group: '', version: 'v1', resource: 'namespaces' },
@@ -222,7 +199,10 @@ describe('one stream of many watches', () => {
       watch: 1,
       event: { type: 'ADDED', object: { metadata: { name: 'live' } } },
     })
-    await live.order({ close: 1 })
+    live.order({ close: 1 })
+    // Orders are followed in their order: this one is answered when the watch before it is closed.
+    live.order({ open: 3, path: '/metrics' })
+    expect(await live.next()).toMatchObject({ watch: 3 })
     const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
     await world.plane.client.delete({ group: '', version: 'v1', resource: 'namespaces' }, { name: 'live' })
     await world.plane.client.create(configMaps, { metadata: { name: 'greeting', namespace: 'default' } })
@@ -232,57 +212,113 @@ describe('one stream of many watches', () => {
 
   test('brings what the server says to a watch that it refuses', async () => {
     const live = await openLive(served, known)
-    await live.order({ open: 1, path: '/apis/none.example.com/v1/things', query: '' })
+    live.order({ open: 1, path: '/apis/none.example.com/v1/things', query: '' })
     expect(await live.next()).toEqual({ watch: 1, status: 404, body: '404 page not found\n' })
     await live.leave()
   })
 
-  test.each([
-    { order: {}, message: 'an order opens or closes a watch', reason: 'BadRequest', code: 400 },
-    {
-      order: { open: 1, path: '/metrics' },
-      message: '/metrics is not passed on to the cluster',
-      reason: 'NotFound',
-      code: 404,
+  test.each(['/metrics', '/api/v1/namespaces/a/pods/b/exec', '/api/../metrics', '/api/v1/nodes/a/pro\txy'])(
+    '%j is not passed on to the cluster',
+    async (path) => {
+      const live = await openLive(served, known)
+      live.order({ open: 1, path })
+      expect(await live.next()).toEqual({ watch: 1, failed: `${path} is not passed on to the cluster` })
+      // The others go on.
+      live.order({ open: 2, ...namespaces })
+      expect(await live.next()).toEqual({ watch: 2, status: 200 })
+      await live.leave()
     },
-    ...['/api/v1/namespaces/a/pods/b/exec', '/api/../metrics', '/api/v1/nodes/a/pro\txy'].map((path) => ({
-      order: { open: 1, path },
-      message: `${path} is not passed on to the cluster`,
-      reason: 'NotFound' as const,
-      code: 404,
-    })),
-    { order: { open: 7, ...namespaces }, message: 'watch 7 is open', reason: 'BadRequest', code: 400 },
-  ])('$message', async ({ order, ...refused }) => {
+  )
+
+  test.each([
+    { name: 'no JSON', orders: ['{'] },
+    { name: 'nothing to do', orders: ['{}', 'null', '7', '{"open":"7"}'] },
+    { name: 'a number that is taken', orders: ['{"open":7,"path":"/api/v1/namespaces"}'], before: true },
+  ])('an order of $name ends the connection', async ({ orders, before = false }) => {
+    for (const text of orders) {
+      const live = await openLive(served, known)
+      if (before) live.order(JSON.parse(text) as object)
+      live.send(text)
+      expect(await live.closed).toEqual({ code: 1008, reason: 'an order opens a new watch, or closes one' })
+    }
+  })
+
+  test('a message that is too long ends it', async () => {
     const live = await openLive(served, known)
-    await live.order({ open: 7, ...namespaces })
-    expect((await live.order(order)).body).toEqual(failure(refused))
-    await live.leave()
+    live.send('x'.repeat(64 * 1024 + 1))
+    expect((await live.closed).code).toBe(1009)
   })
 
   test('a page has so many watches and no more', async () => {
     const live = await openLive(served, known)
-    for (let open = 1; open <= 200; open++) expect((await live.order({ open, ...namespaces })).code).toBe(200)
-    expect((await live.order({ open: 201, ...namespaces })).body).toEqual(
-      failure({ message: 'a page has at most 200 watches', reason: 'TooManyRequests', code: 429 }),
-    )
+    for (let open = 1; open <= 200; open++) live.order({ open, ...namespaces })
+    for (let open = 1; open <= 200; open++) expect(await live.next()).toMatchObject({ status: 200 })
+    live.order({ open: 201, ...namespaces })
+    expect(await live.next()).toEqual({ watch: 201, failed: 'a page has at most 200 watches' })
     await live.leave()
   })
 
   test('so many pages are open and no more; one that leaves makes room', async () => {
-    const lives = []
-    for (let i = 0; i < 50; i++) lives.push(await openLive(served, known))
-    const refused = await ask(served, { method: 'POST', path: '/live', headers: known })
-    const message = '50 pages are open already: close one'
-    expect(refused.body).toEqual(failure({ message, reason: 'TooManyRequests', code: 429 }))
+    const lives = await Promise.all(Array.from({ length: 200 }, () => openLive(served, known)))
+    const message = '200 pages are open already: close one'
+    expect(await (await openLive(served, known)).closed).toEqual({ code: 1013, reason: message })
     for (const live of lives) await live.leave()
     await expect
-      .poll(async () => (await openAnswer(served, { method: 'POST', path: '/live', headers: known })).statusCode)
-      .toBe(200)
+      .poll(async () => {
+        const live = await openLive(served, known)
+        live.order({ open: 1, ...namespaces })
+        const line = await live.next().catch(() => undefined)
+        await live.leave()
+        return line
+      })
+      .toEqual({ watch: 1, status: 200 })
   })
 
-  test('a stream that is not there takes no orders', async () => {
-    const { body } = await ask(served, { method: 'POST', path: '/live/none', headers: known, body: '{"close":1}' })
-    expect(body).toEqual(failure({ message: 'there is no stream none any more', reason: 'NotFound', code: 404 }))
+  test('ends with the console', async () => {
+    const own = await world.consoleFor('alice')
+    const live = await openLive(own, await letIn(own))
+    await own[Symbol.asyncDispose]()
+    expect((await live.closed).code).toBe(1006)
+  })
+})
+
+describe('objects without their contents', () => {
+  const secrets = { group: '', version: 'v1', resource: 'secrets' }
+  const applied = '{"data":{"password":"aHVudGVyMg=="}}'
+  const make = (name: string) =>
+    world.plane.client.create(secrets, {
+      metadata: {
+        namespace: 'default',
+        name,
+        labels: { of: 'contents' },
+        annotations: { note: 'kept', 'kubectl.kubernetes.io/last-applied-configuration': applied },
+      },
+      stringData: { password: 'hunter2' },
+    })
+  const path = '/api/v1/namespaces/default/secrets'
+  const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+
+  test('come without those that metadata tells of, listed and watched', async () => {
+    await make('listed')
+    const headers = { ...known, accept: accept.replace('Metadata;', 'MetadataList;') }
+    const listed = await ask(served, { path: `${path}?labelSelector=of=contents`, headers })
+    expect(listed.code).toBe(200)
+    expect(listed.body).toMatchObject({ items: [{ metadata: { name: 'listed', annotations: { note: 'kept' } } }] })
+    const live = await openLive(served, known)
+    live.order({ open: 1, path, query: 'labelSelector=of=contents', accept })
+    expect(await live.next()).toEqual({ watch: 1, status: 200 })
+    expect(await live.next()).toMatchObject({ event: { object: { metadata: { name: 'listed' } } } })
+    await make('watched')
+    const told = await live.next()
+    expect(told).toMatchObject({ event: { object: { metadata: { name: 'watched', annotations: { note: 'kept' } } } } })
+    for (const text of [listed.text, JSON.stringify(told)])
+      expect(text).not.toMatch(/password|aHVudGVyMg|managedFields/)
+    await live.leave()
+  })
+
+  test('are whole where they are asked for whole', async () => {
+    const { body } = await ask(served, { path: `${path}/listed`, headers: known })
+    expect(body).toMatchObject({ data: { password: 'aHVudGVyMg==' } })
   })
 })
 
@@ -303,7 +339,7 @@ describe('a cluster that is not reached', () => {
     expect(body).toEqual(failure({ message: why, reason: 'ServiceUnavailable', code: 503 }))
     expect(code).toBe(503)
     const live = await openLive(alone, headers)
-    await live.order({ open: 1, path: '/api/v1/namespaces' })
+    live.order({ open: 1, path: '/api/v1/namespaces' })
     expect(await live.next()).toEqual({ watch: 1, failed: why })
     await live.leave()
   })

@@ -119,6 +119,28 @@ describe.skipIf(noBrowser !== undefined)(
       await page.unrouteAll()
     })
 
+    test('the plan of a text that was edited meanwhile, and planned anew, is shown nowhere and not saved', async () => {
+      await page.goto(at('/templates/default/edit'))
+      // Of each plan the dry run of the template itself, which comes first.
+      const held: (() => Promise<void>)[] = []
+      await page.route(/\/namespacetemplates\/default\?.*dryRun=All/, (route) => {
+        held.push(() => route.continue())
+      })
+      await edit((text) => text.replace(/text: .*/, 'text: of the first plan'))
+      await page.getByRole('button', { name: 'Plan', exact: true }).click()
+      await expect.poll(() => held.length).toBe(1)
+      await edit((text) => text.replace(/text: .*/, 'text: of the second plan'))
+      await page.getByRole('button', { name: 'Plan', exact: true }).click()
+      await expect.poll(() => held.length).toBe(2)
+      const answered = page.waitForResponse(/\/namespaces\/team-c\/configmaps/)
+      await held[0]?.()
+      await answered
+      await held[1]?.()
+      await page.getByRole('heading', { name: /3 namespaces would change/ }).waitFor()
+      expect(await page.locator('ins').allTextContents()).toEqual(['"of the second plan"'])
+      await page.unrouteAll()
+    })
+
     test('an edit after the plan must be planned again', async () => {
       await page.goto(at('/templates/default/edit'))
       await edit((text) => text.replace('text: good day', 'text: good night'))
@@ -160,9 +182,42 @@ describe.skipIf(noBrowser !== undefined)(
       const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'team-a' }) })
       await row.getByText('Drift', { exact: true }).waitFor()
       await row.getByText('ConfigMap/second').waitFor()
+      await row.getByText(/^data\.text by \S+$/).waitFor()
       await page.getByText('2 done, 1 failed').waitFor()
+      // And on the page of the namespace, from where it leads back.
+      await row.getByRole('link', { name: 'team-a' }).click()
+      const standing = page.getByRole('region', { name: 'Templates' }).getByRole('row')
+      await standing
+        .filter({ hasText: 'ConfigMap/second' })
+        .getByText(/^data\.text by \S+$/)
+        .waitFor()
+      expect(await axeFaults(page)).toEqual([])
+      await standing.getByRole('link', { name: 'default' }).click()
+      expect(page.url()).toBe(at('/templates/default?q=team-a'))
       await client.patch(configMaps, { namespace: 'team-a', name: 'second' }, { data: { text: 'two' } })
       await row.waitFor({ state: 'detached' })
+    })
+
+    test('drift that was corrected is shown by namespace, with the field and its manager', async () => {
+      const { client } = world.plane
+      const spec = {
+        namespaces: { nameSelector: { include: ['kept-*'] } },
+        templates: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kept' }, data: { text: 'ours' } }],
+      }
+      await client.create(templates, { metadata: { name: 'kept' }, spec })
+      await client.create(namespaces, { metadata: { name: 'kept-a' } })
+      const options = { fieldManager: 'a-tenants-editor' }
+      await client.patch(configMaps, { namespace: 'kept-a', name: 'kept' }, { data: { text: 'theirs' } }, options)
+      await page.goto(at('/templates/kept?q=tenants-editor'))
+      const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'kept-a' }) })
+      await row.getByText('Corrected').waitFor()
+      await row.getByText('data.text by a-tenants-editor').waitFor()
+      await row.getByRole('link', { name: 'kept-a' }).click()
+      const standing = page.getByRole('region', { name: 'Templates' })
+      await standing.getByText('data.text by a-tenants-editor').waitFor()
+      expect((await client.get(configMaps, { namespace: 'kept-a', name: 'kept' }))['data']).toEqual({ text: 'ours' })
+      await client.delete(templates, { name: 'kept' })
+      await standing.getByText('No template selects it.').waitFor()
     })
 
     test('all namespaces that differ are shown and searched, more than the status names', async () => {

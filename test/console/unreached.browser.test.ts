@@ -71,26 +71,68 @@ describe.skipIf(noBrowser !== undefined)(
       await world.plane.client.create(templates, { metadata: { name: 'default' }, spec })
       const served = await world.consoleFor('root', ['system:masters'])
       const { page, context, faults } = await visit(browser, served.address)
-      // An answer that no server gives: its conditions are no list.
-      const broken = { metadata: { name: 'broken', resourceVersion: '1' }, status: { conditions: 7 } }
-      const pattern = '**/apis/policy.borough.dev/v1alpha1/namespacetemplates?*'
-      await page.route(pattern, (route) =>
-        route.fulfill({ json: { metadata: { resourceVersion: '1' }, items: [broken] } }),
-      )
+      // A fault of the page itself, in what this view alone shows.
+      await page.evaluate(`{
+        const { toLocaleString } = Number.prototype
+        Number.prototype.toLocaleString = function (...given) {
+          if (location.pathname === '/templates' && !window.isMended) throw new TypeError('broken on purpose')
+          return toLocaleString.apply(this, given)
+        }
+      }`)
       await page.getByRole('link', { name: 'Templates' }).click()
       const alert = page.getByRole('alert')
-      await alert.getByText(/TypeError: .*find is not a function/).waitFor()
-      expect(faults.join()).toContain('find is not a function')
+      await alert.getByText(/TypeError: broken on purpose/).waitFor()
+      expect(faults.join()).toContain('broken on purpose')
       expect(await axeFaults(page)).toEqual([])
       await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'Namespaces' }).click()
       await page.getByRole('row').filter({ hasText: 'kube-system' }).waitFor()
       expect(await alert.count()).toBe(0)
       await page.goBack()
-      await alert.getByText(/find is not a function/).waitFor()
-      await page.unroute(pattern)
+      await alert.getByText(/broken on purpose/).waitFor()
+      await page.evaluate('window.isMended = true')
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByRole('link', { name: 'default' }).waitFor()
       expect(await alert.count()).toBe(0)
+      await context.close()
+    })
+
+    test('fields of other types than a view reads are left out, and the view goes on', async () => {
+      await using world = await startConsoleWorld()
+      const served = await world.consoleFor('root', ['system:masters'])
+      const { page, context, faults } = await visit(browser, served.address)
+      const odd = [7, null, 'odd', [], { a: null }, [null, 7]]
+      const metadata = (i: number) => ({ name: `odd-${i}`, resourceVersion: '1', labels: odd[i], annotations: odd[i] })
+      const items = odd.map((value, i) => ({
+        metadata: metadata(i),
+        spec: i % 2 === 0 ? { initializers: value, namespaces: value, templates: value, rollout: value } : value,
+        status: i % 2 === 0 ? { conditions: value, failures: value, phase: value, matched: value } : value,
+        rules: value,
+        roleRef: value,
+        subjects: value,
+        involvedObject: value,
+        message: value,
+      }))
+      await page.route(/\/(namespaces|namespacetemplates|events|resourcequotas|limitranges|\w*rol\w*)\?/, (route) =>
+        route.request().method() === 'GET'
+          ? route.fulfill({ json: { metadata: { resourceVersion: '1' }, items } })
+          : route.continue(),
+      )
+      const shown = { '/namespaces': 'odd-0', '/templates': 'odd-0', '/map': 'odd-0' }
+      for (const [path, text] of Object.entries(shown)) {
+        await page.goto(`${served.origin}${path}`)
+        await page.getByRole('link', { name: text, exact: true }).waitFor()
+      }
+      for (const path of ['', '/objects', '/access', '/events', '/delete'].map((tab) => `/namespaces/odd-0${tab}`)) {
+        await page.goto(`${served.origin}${path}`)
+        await page.getByRole('heading', { name: 'odd-0' }).waitFor()
+        await page.getByText('Asking').first().waitFor({ state: 'detached' })
+      }
+      await page.goto(`${served.origin}/templates/odd-0`)
+      await page.getByRole('heading', { name: 'Rollout of generation' }).waitFor()
+      await page.goto(`${served.origin}/new/namespace`)
+      await page.getByRole('textbox', { name: 'Name' }).fill('even')
+      await page.getByText('No template gives it anything').waitFor()
+      expect(faults).toEqual([])
       await context.close()
     })
 

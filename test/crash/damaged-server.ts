@@ -5,14 +5,15 @@
  * As a command: `node test/crash/damaged-server.ts <folder> [seeds] [first]`, by default 1000 from 1. The folder keeps
  * the count: a command that was interrupted goes on where it was.
  */
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { cp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { defaultConfig } from '../../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
 import { fetchAdapter } from '../../src/http/fetch.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { isStorageError } from '../../src/storage/storage.ts'
+import { countSeeds } from './counted.ts'
 import { changeBytes, type Outcome, randomFrom } from './random-damage.ts'
 
 /** A collection, and what its objects were when they were acknowledged last, by name. */
@@ -198,34 +199,15 @@ function requireSame(name: string, found: KubeObject | undefined, expected: Kube
   if (!isDeepStrictEqual(found, expected)) throw new Error(`${name} is another: ${JSON.stringify(found).slice(0, 300)}`)
 }
 
-interface Count {
-  next: number
-  readonly outcomes: Partial<Record<Outcome, number>>
-  readonly problems: string[]
-}
-
-async function main(): Promise<void> {
+if (import.meta.main) {
   const [folder, seeds = '1000', first = '1'] = process.argv.slice(2)
-  if (folder === undefined) throw new Error('a folder is needed, for the stores and the count')
-  await mkdir(folder, { recursive: true })
-  const countFile = resolve(folder, 'count.json')
-  const none: Count = { next: Number(first), outcomes: {}, problems: [] }
-  const count = JSON.parse(await readFile(countFile, 'utf8').catch(() => JSON.stringify(none))) as Count
-  await rm(join(folder, 'stores'), { recursive: true, force: true })
-  const specimens = await makeServerSpecimens(join(folder, 'stores'))
-  for (; count.next < Number(first) + Number(seeds); count.next++) {
-    try {
-      const outcome = await tryServer(specimens, folder, count.next)
-      count.outcomes[outcome] = (count.outcomes[outcome] ?? 0) + 1
-    } catch (error) {
-      count.problems.push((error as Error).message)
-    }
-    await writeFile(countFile, JSON.stringify({ ...count, next: count.next + 1 }))
-  }
-  const told = Object.entries(count.outcomes).map(([outcome, times]) => `${times} ${outcome}`)
-  console.log(`${seeds} seeds: ${told.join(', ')}; ${count.problems.length} unnoticed`)
-  for (const problem of count.problems) console.error(problem)
-  process.exitCode = count.problems.length === 0 ? 0 : 1
+  process.exitCode = await countSeeds({
+    folder,
+    seeds: Number(seeds),
+    first: Number(first),
+    async prepare(scratch) {
+      const specimens = await makeServerSpecimens(scratch)
+      return (seed) => tryServer(specimens, scratch, seed)
+    },
+  })
 }
-
-if (import.meta.main) await main()

@@ -98,7 +98,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 }
 
 /** Of a command that takes more than a second, which says how far it is. */
-const ended = { code: 0, stderr: expect.stringMatching(/^(?:\d+ entries\b[^\n]*\n)*$/) as string }
+const ended = { code: 0, stderr: expect.stringMatching(/^(?:[a-z]+: [\d,]+ [^\n]*\n)*$/) as string }
 const done = (...args: readonly string[]): void => expect(run([main, ...args])).toMatchObject(ended)
 const restored = async (from: string, to: string): Promise<State> => {
   done('restore', '--from', from, '--data-dir', to)

@@ -6,7 +6,7 @@ import { makeSpecimens, type Specimen, tryDamage } from './random-damage.ts'
 import { makeBackups, tryBackups } from './tampered-backups.ts'
 import { openEncrypted, tamperingWith } from './tampering.ts'
 
-/** Few here; `node test/crash/random-damage.ts` tries 1000. The last ones have found something once. */
+/** Few here; `node test/crash/random-damage.ts <folder>` tries 1000. The last ones have found something once. */
 const seeds = [...Array.from({ length: 25 }, (_, i) => i + 1), 50, 1440, 1479, 1752, 3101]
 
 let root: string

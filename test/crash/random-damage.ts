@@ -2,15 +2,16 @@
  * Bytes of a real store, changed at random; and what must hold of it then: everything that was acknowledged is there as
  * it was, or the damage is named. Which bytes depends on the seed alone.
  *
- * As a command: `node test/crash/random-damage.ts [seeds] [first] [kind]`, by default 1000 from 1 of bytes; other kinds
- * are `tampered` (see `tampering.ts`), `encrypted` (tampered, of a store whose values are encrypted) and `backups`.
+ * As a command: `node test/crash/random-damage.ts <folder> [seeds] [first] [kind]`, by default 1000 from 1 of bytes;
+ * other kinds are `tampered` (see `tampering.ts`), `encrypted` (tampered, of a store whose values are encrypted) and
+ * `backups`. The folder keeps the count: a command that was interrupted goes on where it was.
  */
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { damageOf } from '../../src/storage/damaged-value.ts'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import { type Entry, isStorageError, prefixSpan, type Revision, type Storage } from '../../src/storage/storage.ts'
+import { countSeeds } from './counted.ts'
 
 const everything = prefixSpan('/registry/')
 
@@ -216,26 +217,9 @@ async function isSoundWatch(storage: Storage, versions: readonly Version[]): Pro
 }
 
 async function main(): Promise<void> {
-  const [count = '1000', first = '1', kind = 'bytes'] = process.argv.slice(2)
-  const root = await mkdtemp(join(tmpdir(), 'borough-random-damage-'))
-  const outcomes = new Map<string, number>()
-  let failed = 0
-  try {
-    const attempt = await attemptsOf(kind, root)
-    for (let seed = Number(first); seed < Number(first) + Number(count); seed++) {
-      try {
-        const outcome = await attempt(seed)
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-      } catch (error) {
-        failed++
-        console.error((error as Error).message)
-      }
-    }
-  } finally {
-    await rm(root, { recursive: true, force: true })
-  }
-  console.log(`${count} seeds: ${[...outcomes].map(([name, n]) => `${n} ${name}`).join(', ')}; ${failed} unnoticed`)
-  process.exitCode = failed === 0 ? 0 : 1
+  const [folder, seeds = '1000', first = '1', kind = 'bytes'] = process.argv.slice(2)
+  const prepare = (scratch: string) => attemptsOf(kind, scratch)
+  process.exitCode = await countSeeds({ folder, seeds: Number(seeds), first: Number(first), prepare })
 }
 
 async function attemptsOf(kind: string, root: string): Promise<(seed: number) => Promise<string>> {

@@ -44,24 +44,27 @@ test('it serves until it is told to end', async () => {
   expect(await endProcess(child, 'SIGTERM')).toEqual({ code: 0, signal: null })
 })
 
-test('the browser is given a file that other users can’t read, and no secret in its arguments', async () => {
-  // Stands for the program that opens browsers: it keeps what it was given.
-  const opener = join(folder, 'xdg-open')
-  const told = join(folder, 'told')
-  writeFileSync(opener, `#!/bin/sh\nprintf '%s' "$*" > ${told}.part && mv ${told}.part ${told}\n`)
-  chmodSync(opener, 0o755)
-  process.env['PATH'] = `${folder}${delimiter}${path}`
-  const { child, ready } = await startServing<Ready>(['console', '--kubeconfig', kubeconfig, '-o', 'json'])
-  await expect.poll(() => existsSync(told)).toBe(true)
-  const url = readFileSync(told, 'utf8')
-  expect(url).not.toContain(new URL(ready.address).hash.slice(1))
-  const file = new URL(url)
-  expect(statSync(file).mode & 0o777).toBe(0o600)
-  expect(statSync(new URL('.', file)).mode & 0o777).toBe(0o700)
-  expect(readFileSync(file, 'utf8')).toContain(`content="0;url=${ready.address}"`)
-  await endProcess(child, 'SIGINT')
-  expect(existsSync(file)).toBe(false)
-})
+test.each(['SIGINT', 'SIGHUP'] as const)(
+  'the browser is given a file that other users can’t read, no secret in its arguments, and %s takes it away',
+  async (signal) => {
+    // Stands for the program that opens browsers: it keeps what it was given.
+    const opener = join(folder, 'xdg-open')
+    const told = join(folder, `told-${signal}`)
+    writeFileSync(opener, `#!/bin/sh\nprintf '%s' "$*" > ${told}.part && mv ${told}.part ${told}\n`)
+    chmodSync(opener, 0o755)
+    process.env['PATH'] = `${folder}${delimiter}${path}`
+    const { child, ready } = await startServing<Ready>(['console', '--kubeconfig', kubeconfig, '-o', 'json'])
+    await expect.poll(() => existsSync(told)).toBe(true)
+    const url = readFileSync(told, 'utf8')
+    expect(url).not.toContain(new URL(ready.address).hash.slice(1))
+    const file = new URL(url)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(new URL('.', file)).mode & 0o777).toBe(0o700)
+    expect(readFileSync(file, 'utf8')).toContain(`content="0;url=${ready.address}"`)
+    expect(await endProcess(child, signal)).toEqual({ code: 0, signal: null })
+    expect(existsSync(file)).toBe(false)
+  },
+)
 
 test('an address that other machines reach is refused', async () => {
   const { code, stdout, stderr } = await borough(['console', '--kubeconfig', kubeconfig, '--listen', '0.0.0.0:0'])

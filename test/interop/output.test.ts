@@ -35,38 +35,25 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const all = ['text', 'wide', 'json', 'yaml', 'name']
-
-/** Every command that answers, and what `-o` takes there. */
-const commands: readonly (readonly [command: string, formats: readonly string[]])[] = [
-  ['up', ['text', 'json']],
-  ['console', ['text', 'json']],
-  ['populate', all],
-  ['token create', all],
-  ['kubeconfig', ['yaml', 'json']],
-  ['rotate-key', all],
-  ['backup', all],
-  ['restore', all],
-  ['storage copy', all],
-  ['storage verify', all],
-  ['storage repair', all],
-  ['storage reencrypt', all],
-  ['doctor', all],
-  ['why', all],
-  ['why-denied', all],
-  ['finalize', all],
-  ['template describe', all],
-  ['template plan', all],
-  ['template rollback', all],
-  ['template wait', all],
+/** `every-form.test.ts` has every command in every form. */
+const commands = [
+  'up',
+  'console',
+  'populate',
+  'kubeconfig',
+  'backup',
+  'storage verify',
+  'doctor',
+  'why',
+  'template plan',
 ]
 
-test.each(commands)('borough %s takes -o, and refuses another form in one line', async (command, formats) => {
+test.each(commands)('borough %s refuses a form that there is not in one line', async (command) => {
   const { code, stdout, stderr } = await borough([...command.split(' '), '-o', 'xml'])
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toBe(
-    `borough: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are ${formats.join(', ')}. ` +
-      '(borough --help shows what there is)\n',
+    `borough: option '-o, --output <format>' argument 'xml' is invalid. ` +
+      'Allowed choices are text, wide, json, yaml, name. (borough --help shows what there is)\n',
   )
 })
 
@@ -132,9 +119,6 @@ describe('an answer is the same in every form', () => {
     const names = await borough(['populate', '--print-manifests', '-o', 'name'])
     expect(names.stdout.trim().split('\n').length).toBe(items.length)
     expect(names.stdout).toContain('namespace/borough-system\n')
-    expect((await borough(['populate', '-o', 'name', ...remote])).stderr).toBe(
-      'borough: -o name needs --print-manifests or --uninstall (borough --help shows what there is)\n',
-    )
   })
 })
 

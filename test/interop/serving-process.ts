@@ -14,13 +14,29 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Resolves with its ready line, as `-o json` prints it. @throws Error with its log when it ends or says nothing */
+/**
+ * Resolves with its ready line, as `-o json` prints it. `within`: what the command is run by.
+ * @throws Error with its log when it ends or says nothing
+ */
 export async function startServing<Ready>(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   program: string = main,
+  within: readonly string[] = [],
 ): Promise<{ child: ChildProcess; ready: Ready }> {
-  const child = spawn(process.execPath, [program, ...args], {
+  const { child, said } = await startHeard(args, env, program, within)
+  return { child, ready: JSON.parse(said) as Ready }
+}
+
+/** Resolves with what it says once it serves, in whatever form. @throws as `startServing` */
+export async function startHeard(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  program: string = main,
+  within: readonly string[] = [],
+): Promise<{ child: ChildProcess; said: string }> {
+  const [command = '', ...rest] = [...within, process.execPath, program, ...args]
+  const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   })
@@ -29,7 +45,7 @@ export async function startServing<Ready>(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     log = (log + text).slice(-8000)
   })
-  const ready = await new Promise<string>((resolve, reject) => {
+  const said = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`${name} said nothing:\n${log}`)), startTimeoutMs)
     child.once('error', reject)
     child.once('close', (code) => reject(new Error(`${name} ended with ${code}:\n${log}`)))
@@ -41,7 +57,7 @@ export async function startServing<Ready>(
       resolve(text)
     })
   })
-  return { child, ready: JSON.parse(ready) as Ready }
+  return { child, said }
 }
 
 export const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null

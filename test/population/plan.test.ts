@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type PlannedNamespace, planTemplates, type TemplatePlan } from '../../src/apis/templates/plan.ts'
 import { rollbackTemplate } from '../../src/apis/templates/rollback.ts'
+import { templateResource as templateTypes } from '../../src/apis/templates/types.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -147,6 +148,31 @@ describe('plan', () => {
 
   test('throws what the server would say to the template itself', async () => {
     expect((await refusal(plans(draft('t', [{ ...configMap('x'), metadata: {} }])))).code).toBe(422)
+  })
+
+  test('is told though the template is written meanwhile, as its status is while it rolls out', async () => {
+    await world.template('t', [configMap('one')])
+    await world.namespace('team')
+    await world.status('t', (s) => s['synced'] === 1)
+    const { admin } = world
+    let writes = 0
+    const client = new Proxy(admin, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key)
+        if (typeof value !== 'function') return value
+        if (key !== 'update') return value.bind(target) as unknown
+        return async (...args: unknown[]) => {
+          if (args[0] === templateTypes && writes++ < 3) {
+            await admin.patch(templateResource, { name: 't' }, { metadata: { annotations: { written: `${writes}` } } })
+          }
+          return Reflect.apply(value, target, args) as unknown
+        }
+      },
+    })
+    const deps = { client, clock: systemClock, signal: never }
+    const [told] = await planTemplates(deps, [draft('t', [configMap('one'), configMap('two')])])
+    expect(told?.namespaces).toEqual([{ namespace: 'team', objects: [{ object: 'ConfigMap/two', action: 'create' }] }])
+    expect(writes).toBe(4)
   })
 
   test('looks at several templates as if all had been applied', async () => {

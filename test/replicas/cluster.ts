@@ -13,6 +13,8 @@ export interface ClusterOptions {
   readonly flags?: readonly string[]
   /** Of each member of etcd. */
   readonly etcdFlags?: readonly string[]
+  /** Called with the folder of each member before it starts. */
+  readonly prepareMember?: (folder: string, member: number) => void
 }
 
 interface Parts {
@@ -40,8 +42,11 @@ export class ReplicaCluster implements AsyncDisposable {
   }
 
   /** The replicas start at once, on an empty store; each asks another member first. */
-  static async start({ flags = [], etcdFlags = [] }: ClusterOptions = {}): Promise<ReplicaCluster> {
-    const members = await EtcdServer.startCluster(3, etcdFlags)
+  static async start({ flags = [], etcdFlags = [], prepareMember }: ClusterOptions = {}): Promise<ReplicaCluster> {
+    const members = await EtcdServer.startCluster(3, {
+      flags: etcdFlags,
+      ...(prepareMember === undefined ? {} : { prepare: prepareMember }),
+    })
     const links = await Promise.all(members.map(({ endpoint }) => TcpProxy.start(Number(new URL(endpoint).port))))
     const direct = members.map(({ endpoint }) => new URL(endpoint).host)
     const linked = links.map(({ port }) => `127.0.0.1:${port}`)
@@ -106,7 +111,7 @@ export class ReplicaCluster implements AsyncDisposable {
   }
 }
 
-async function isLeader(endpoint: string): Promise<boolean> {
+export async function isLeader(endpoint: string): Promise<boolean> {
   const { leader, header } = (await etcdCall(endpoint, 'maintenance/status', {}, 1_000)) as {
     leader?: string
     header?: { member_id?: string }

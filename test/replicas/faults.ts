@@ -18,6 +18,17 @@ const patienceMs = 12_000
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** As a supervisor does: a server that reaches no etcd in time ends, on a busy machine too. */
+export async function supervised<T>(start: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await start()
+    } catch (error) {
+      if (tries === 5 || !/etcd/.test(String(error))) throw error
+    }
+  }
+}
+
 export const killReplica = (i: number): Fault => ({
   name: `kill -9 of replica ${i}, and its start`,
   async run({ replicas }) {

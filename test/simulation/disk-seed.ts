@@ -3,7 +3,6 @@ import { damageOf } from '../../src/storage/damaged-value.ts'
 import { RelayStorage } from '../../src/storage/relay/relay-storage.ts'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import {
-  type Change,
   type Commit,
   type Entry,
   endOfCommit,
@@ -16,7 +15,7 @@ import {
   type Transaction,
 } from '../../src/storage/storage.ts'
 import { Random } from '../fuzz/random.ts'
-import { Ledger, type Version } from './disk/ledger.ts'
+import { Ledger, textOf, type Version, versionOf } from './disk/ledger.ts'
 import { drawLives, type Life, type Trouble } from './disk/lives.ts'
 import { markOnDisk } from './disk/mark.ts'
 import { portTo } from './disk/relay-ports.ts'
@@ -190,6 +189,7 @@ class DiskRun {
   async #recovered(storage: Storage): Promise<Recovered> {
     const compacted = await storage.compactedRevision()
     const head = await storage.currentRevision()
+    if (head < compacted) throw new Error(`the store ends at ${head}, and its history begins at ${compacted}`)
     const found = new Map<Revision, Version>()
     const stop = new AbortController()
     for await (const batch of storage.watch(span, compacted, stop.signal)) {
@@ -386,14 +386,10 @@ class DiskRun {
         }
       }
     } catch (error) {
+      // One that is behind what was compacted is told so, and begins anew.
+      const isBehind = isStorageError(error, 'compacted') && (await storage.compactedRevision()) > last
+      if (isBehind) return this.#follow(storage, signal)
       this.#expectFault(error)
     }
   }
 }
-
-const textOf = ({ value }: Entry): string => Buffer.from(value).toString('utf8')
-
-const versionOf = ({ key, value }: Change): Version => ({
-  key,
-  text: value === undefined ? undefined : Buffer.from(value).toString('utf8'),
-})

@@ -1,5 +1,6 @@
 /** What befalls replicas, network and etcd: drawn from the seed before anything begins, so that one can be left out. */
 import type { Random } from '../fuzz/random.ts'
+import type { Commit } from './etcd/mvcc.ts'
 import type { Way } from './etcd/network.ts'
 import type { ScheduledFault } from './scheduled-fault.ts'
 import type { Replica, ReplicaWorld } from './worlds/replicas.ts'
@@ -48,6 +49,7 @@ const kinds: readonly (readonly [weight: number, make: () => (draw: Draw) => Dra
 const aimedKinds: typeof kinds = [
   [3, () => missDeletion],
   [2, () => missHistory],
+  [2, () => loseAnswers],
   [2, () => breakLink],
   [2, () => slowLink],
   [1, () => elect],
@@ -199,6 +201,7 @@ function linksOf(world: ReplicaWorld, { machine }: Replica): ReplicaWorld['netwo
 /** The replica has seen all but one commit, of deletions, when history is made to begin with that very commit. */
 function missDeletion(draw: Draw): Drawn {
   const replica = replicaOf(draw)
+  let forget = (): void => undefined
   return {
     text: `compact etcd at a deletion that ${replica.name} has not seen`,
     begin(world) {
@@ -211,18 +214,35 @@ function missDeletion(draw: Draw): Drawn {
         }
       }
       loseSight()
-      cluster.onApplied = ({ revision, events }) => {
+      const look = ({ revision, events }: Commit): void => {
         const deletes = events.some(({ type }) => type === 'delete')
         if (deletes && revision > cluster.store.compacted) cluster.store.compact(revision)
         for (const link of cutOff) link.mend()
         // Otherwise it catches up, and misses the next.
-        if (!deletes) world.scheduler.after(300, () => cluster.onApplied && loseSight())
-        else cluster.onApplied = undefined
+        if (!deletes) world.scheduler.after(300, () => cluster.onApplied.has(look) && loseSight())
+        else forget()
       }
+      forget = () => cluster.onApplied.delete(look)
+      cluster.onApplied.add(look)
     },
     end(world) {
-      world.cluster.onApplied = undefined
+      forget()
       for (const link of linksOf(world, replica.in(world))) link.mend()
+    },
+  }
+}
+
+/** Of some commits no client is told: all connections break when they are made, before the answers are sent. */
+function loseAnswers({ random }: Draw): Drawn {
+  let left = 1 + random.below(4)
+  return {
+    text: `break all connections at each of ${left} commits`,
+    begin({ cluster, network }) {
+      const lose = (): void => {
+        if (--left <= 0) cluster.onApplied.delete(lose)
+        for (const link of network.links) link.break('Connection reset')
+      }
+      cluster.onApplied.add(lose)
     },
   }
 }

@@ -22,6 +22,8 @@ export interface FollowerOptions {
   readonly selection: Selection
   /** Reads the state by the watch itself, not by a list. */
   readonly initialEvents: boolean
+  /** How often it goes to another server as soon as it has seen something. */
+  readonly hops?: number
 }
 
 export class Follower {
@@ -54,19 +56,20 @@ export class Follower {
     while (!this.#isOver) {
       const target = random.pick(targets)
       const client = target.client()
+      let hops = false
       try {
-        if (client !== undefined) await this.#follow(target, client)
+        if (client !== undefined) hops = (await this.#follow(target, client)) === 'hops'
       } catch (error) {
         const status = findStatusError(error)
         scheduler.tell(`${name} is cut off: ${status === undefined ? 'no answer' : `${status.code} ${status.message}`}`)
         if (status?.code === 410) this.#revision = undefined
       }
-      if (!this.#isOver) await new Promise<void>((resolve) => void scheduler.after(pauseMs, resolve))
+      if (!this.#isOver && !hops) await new Promise<void>((resolve) => void scheduler.after(pauseMs, resolve))
     }
   }
 
-  async #follow(target: Target, client: Client): Promise<void> {
-    const { scheduler, random, resource, initialEvents } = this.#options
+  async #follow(target: Target, client: Client): Promise<'hops' | undefined> {
+    const { scheduler, random, resource, initialEvents, hops = 0 } = this.#options
     const stop = new AbortController()
     const timer = scheduler.after(longestMs * random.next(), () => stop.abort())
     this.#stop = () => stop.abort()
@@ -93,8 +96,12 @@ export class Follower {
           if (type === 'BOOKMARK' && object.metadata.annotations?.[initialEventsEnd] === 'true') {
             this.#sawState(Number(object.metadata.resourceVersion), initial)
           }
-        } else this.#saw(type, object)
+        } else {
+          this.#saw(type, object)
+          if (hops > 0 && random.chance(hops)) return 'hops'
+        }
       }
+      return undefined
     } finally {
       timer.cancel()
       stop.abort()

@@ -59,10 +59,12 @@ interface Rates {
   readonly lists: number
   readonly namespaces: number
   readonly content: number
+  /** Of creates in a namespace that is deleted at another server at that moment. */
+  readonly races: number
 }
 
-const usualRates: Rates = { hops: 0.1, deletes: 0.25, lists: 3, namespaces: 3, content: 3 }
-const aimedRates: Rates = { hops: 0.7, deletes: 0.5, lists: 6, namespaces: 8, content: 14 }
+const usualRates: Rates = { hops: 0.1, deletes: 0.25, lists: 3, namespaces: 3, content: 3, races: 0 }
+const aimedRates: Rates = { hops: 0.7, deletes: 0.5, lists: 6, namespaces: 8, content: 10, races: 4 }
 
 const about = (version: number): object => ({
   apiVersion: 'v1',
@@ -129,7 +131,7 @@ export class Load {
   /** One client, until `stop`. */
   async client(name: string, thinkMs: number): Promise<void> {
     const random = this.#random
-    const { hops, lists, namespaces, content } = this.#rates
+    const { hops, lists, namespaces, content, races } = this.#rates
     let at = random.below(this.#targets.length)
     while (!this.#isOver) {
       await this.#pause(thinkMs * 2 * random.next())
@@ -142,6 +144,7 @@ export class Load {
         [namespaces, () => () => this.#makeOrDelete(target, name)],
         [content, () => () => this.#fillTeam(target, name)],
         [0.5, () => () => this.#edit(target, name)],
+        [races, () => () => this.#raceDeletion(target, name)],
       ])
       this.#count++
       if (!(await work())) at = random.below(this.#targets.length)
@@ -315,6 +318,20 @@ export class Load {
     )
     if ('answer' in asked && makes) this.#hear(asked.answer as KubeObject)
     return 'answer' in asked || findStatusError(asked.error) !== undefined
+  }
+
+  async #raceDeletion(target: Target, by: string): Promise<boolean> {
+    const namespace = `team-${this.#random.below(teams)}`
+    const deleting = this.#ask(this.#random.pick(this.#targets), `${by} deletes ${namespace}`, (client, signal) =>
+      client.delete(namespaces, { name: namespace }, { signal }),
+    )
+    await this.#pause(4 * this.#random.next())
+    const metadata = { namespace, name: `c-${this.#random.below(4)}` }
+    const made = await this.#ask(target, `${by} makes ${namespace}/${metadata.name}`, (client, signal) =>
+      client.create(configMaps, { metadata }, { signal }),
+    )
+    await deleting
+    return 'answer' in made || findStatusError(made.error) !== undefined
   }
 
   async #edit(target: Target, by: string): Promise<boolean> {

@@ -69,7 +69,7 @@ class ReplicaRun {
   readonly load: Load
   readonly #world: ReplicaWorld
   readonly #scheduler: Scheduler
-  readonly #followers: readonly Follower[]
+  readonly #followers: Follower[]
 
   constructor(world: ReplicaWorld, scheduler: Scheduler, seed: number, isAimed: boolean) {
     this.#world = world
@@ -78,6 +78,9 @@ class ReplicaRun {
     this.load = new Load({ scheduler, random: new Random(seed, 6), targets, isAimed })
     const common = { scheduler, random: new Random(seed, 7), targets }
     this.#followers = followed.map((each) => new Follower({ ...common, ...each }))
+    if (!isAimed) return
+    const hopping = { ...(followed[0] as (typeof followed)[0]), name: 'w-hopping', hops: 0.5 }
+    this.#followers.push(new Follower({ scheduler, random: new Random(seed, 8), targets, ...hopping }))
   }
 
   async play(faults: ReturnType<typeof drawFaults>): Promise<string[]> {

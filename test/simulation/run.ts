@@ -1,6 +1,6 @@
 /**
  * The simulation for so many seeds, or so many minutes; what it has done is kept in `.cache/simulation/`, and the next
- * run goes on from there:
+ * run goes on from there, also where this one is interrupted:
  *
  *   npm run simulate -- --seeds 100000 --minutes 600
  *   npm run simulate -- --seed 42 --without 0,3 --trace /tmp/trace     one seed, line for line
@@ -26,7 +26,15 @@ const { values } = parseArgs({
 })
 
 const progressFile = fileURLToPath(new URL('../../.cache/simulation/progress.json', import.meta.url))
-const perProcess = 100
+const perProcess = 50
+
+/** Of all runs since the first seed. */
+interface Progress {
+  readonly next: number
+  readonly operations: number
+  /** Seeds. */
+  readonly failed: readonly number[]
+}
 
 async function main(): Promise<boolean> {
   return values.seed === undefined ? many() : one(values.seed)
@@ -46,35 +54,45 @@ async function one(seed: string): Promise<boolean> {
 
 async function many(): Promise<boolean> {
   const total = Number(values.seeds)
-  const first = values.afresh ? 0 : await progress()
+  const before = values.afresh ? none : await progress()
   const began = performance.now()
-  const failures: Told[] = []
-  let done = 0
-  let operations = 0
+  const outcomes: Told[] = []
   const next = await runSeeds({
-    first,
-    count: Math.max(0, total - first),
+    first: before.next,
+    count: Math.max(0, total - before.next),
     processes: Number(values.processes),
     perProcess,
     isOver: () => performance.now() - began > Number(values.minutes) * 60_000,
     onOutcome(outcome) {
-      done++
-      operations += outcome.operations
-      if (outcome.problems.length === 0) return
-      failures.push(outcome)
-      console.log(describeFailure(outcome))
+      outcomes.push(outcome)
+      if (outcome.problems.length > 0) console.log(describeFailure(outcome))
     },
+    onDone: (done) => keep(before, outcomes, done),
   })
-  await mkdir(dirname(progressFile), { recursive: true })
-  await writeFile(progressFile, JSON.stringify({ next }))
+  await keep(before, outcomes, next)
   const seconds = Math.round((performance.now() - began) / 1000)
-  console.log(`${done} seeds from ${first} on in ${seconds} s, ${operations} operations, ${failures.length} failures`)
-  return failures.length === 0
+  const failures = outcomes.filter(isFailure).length
+  console.log(`${outcomes.length} seeds from ${before.next} on in ${seconds} s, ${failures} failures`)
+  const { operations, failed } = await progress()
+  console.log(`in all ${next} seeds, ${operations} operations, failures: ${failed.join() || 'none'}`)
+  return failures === 0
 }
 
-async function progress(): Promise<number> {
+const none: Progress = { next: 0, operations: 0, failed: [] }
+const isFailure = ({ problems }: Told): boolean => problems.length > 0
+
+async function keep(before: Progress, outcomes: readonly Told[], next: number): Promise<void> {
+  // What comes after it is done again.
+  const counted = outcomes.filter(({ seed }) => seed < next)
+  const operations = counted.reduce((sum, outcome) => sum + outcome.operations, before.operations)
+  const failed = [...before.failed, ...counted.filter(isFailure).map(({ seed }) => seed)]
+  await mkdir(dirname(progressFile), { recursive: true })
+  await writeFile(progressFile, JSON.stringify({ next, operations, failed } satisfies Progress))
+}
+
+async function progress(): Promise<Progress> {
   const text = await readFile(progressFile, 'utf8').catch(() => '{}')
-  return (JSON.parse(text) as { readonly next?: number }).next ?? 0
+  return { ...none, ...(JSON.parse(text) as Partial<Progress>) }
 }
 
 process.exitCode = (await main()) ? 0 : 1

@@ -34,18 +34,24 @@ export interface SeedsOptions {
   readonly perProcess: number
   readonly isOver?: () => boolean
   readonly onOutcome: (outcome: Told) => void
+  /** Called after each process: all seeds before this one are done. */
+  readonly onDone?: (next: number) => Promise<void>
 }
 
 /** Answers the seed that would be the next. */
 export async function runSeeds(options: SeedsOptions): Promise<number> {
-  const { first, count, processes, perProcess, isOver = () => false, onOutcome } = options
+  const { first, count, processes, perProcess, isOver = () => false, onOutcome, onDone } = options
   let next = first
   const end = first + count
+  const running = new Set<number>()
   const work = async (): Promise<void> => {
     while (next < end && !isOver()) {
       const from = next
       next = Math.min(end, from + perProcess)
+      running.add(from)
       await runWorker([String(from), String(next - from)], onOutcome)
+      running.delete(from)
+      await onDone?.(Math.min(next, ...running))
     }
   }
   await Promise.all(Array.from({ length: processes }, work))

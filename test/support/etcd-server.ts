@@ -3,7 +3,7 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
@@ -35,14 +35,31 @@ export interface EtcdServerOptions {
   readonly program?: string
 }
 
+export interface EtcdClusterOptions {
+  /** Further flags of each. */
+  readonly flags?: readonly string[]
+  /** A machine of its own for each. By default all are on loopback. */
+  readonly places?: readonly { readonly address: string; readonly within: readonly string[] }[]
+  /** Called with the folder of each before it starts. */
+  readonly prepare?: (folder: string, member: number) => void
+}
+
 export class EtcdServer implements AsyncDisposable {
   readonly endpoint: string
   readonly #folder: string
   #flags: readonly string[]
   readonly #program: string
+  readonly #within: readonly string[]
   #process: ChildProcess | undefined
 
-  private constructor(endpoint: string, folder: string, flags: readonly string[], program: string = 'etcd') {
+  private constructor(
+    endpoint: string,
+    folder: string,
+    flags: readonly string[],
+    program: string = 'etcd',
+    within: readonly string[] = [],
+  ) {
+    this.#within = within
     this.endpoint = endpoint
     this.#folder = folder
     this.#flags = flags
@@ -74,15 +91,18 @@ export class EtcdServer implements AsyncDisposable {
   }
 
   /** Members of one cluster, all of them up. */
-  static async startCluster(count: number, flags: readonly string[] = []): Promise<EtcdServer[]> {
+  static async startCluster(count: number, options: EtcdClusterOptions = {}): Promise<EtcdServer[]> {
+    const { flags = [], places = [], prepare } = options
     const ports = await Promise.all(Array.from({ length: count * 2 }, freePort))
-    const peer = (i: number): string => `http://127.0.0.1:${ports[count + i]}`
+    const host = (i: number): string => places[i]?.address ?? '127.0.0.1'
+    const peer = (i: number): string => `http://${host(i)}:${ports[count + i]}`
     const members = Array.from({ length: count }, (_, i) => `m${i}=${peer(i)}`).join(',')
     const servers = await Promise.all(
       Array.from({ length: count }, async (_, i) => {
         const folder = await mkdtemp(join(tmpdir(), `borough-etcd-m${i}-`))
-        const client = `http://127.0.0.1:${ports[i]}`
-        return new EtcdServer(client, folder, [
+        prepare?.(folder, i)
+        const client = `http://${host(i)}:${ports[i]}`
+        const its = [
           `--name=m${i}`,
           `--data-dir=${folder}/data`,
           `--listen-client-urls=${client}`,
@@ -95,7 +115,8 @@ export class EtcdServer implements AsyncDisposable {
           '--logger=zap',
           '--log-outputs=stderr',
           ...flags,
-        ])
+        ]
+        return new EtcdServer(client, folder, its, undefined, places[i]?.within)
       }),
     )
     await Promise.all(servers.map((server) => server.start()))
@@ -104,7 +125,8 @@ export class EtcdServer implements AsyncDisposable {
 
   /** Starts it (again), on the same ports and data; resolves when it serves clients. */
   async start(): Promise<void> {
-    const child = spawn(this.#program, this.#flags, { stdio: ['ignore', 'ignore', 'pipe'] })
+    const [command = '', ...args] = [...this.#within, this.#program, ...this.#flags]
+    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
     this.#process = child
     let log = ''
     await new Promise<void>((resolve, reject) => {
@@ -115,6 +137,11 @@ export class EtcdServer implements AsyncDisposable {
         if (/serving (?:insecure )?client (?:requests|traffic)/.test(text)) resolve()
       })
     })
+  }
+
+  /** False: it was stopped, or has ended by itself. */
+  get isRunning(): boolean {
+    return this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null
   }
 
   /** SIGSTOP: it answers nobody, and its connections stay open. */
@@ -162,6 +189,27 @@ export class EtcdServer implements AsyncDisposable {
   async putBackData(): Promise<void> {
     await rm(join(this.#folder, 'data'), { recursive: true })
     await cp(join(this.#folder, 'kept'), join(this.#folder, 'data'), { recursive: true })
+  }
+
+  /** By the maintenance API, while it serves. Answers the file. */
+  async saveSnapshot(): Promise<string> {
+    const answer = await fetch(`${this.endpoint}/v3/maintenance/snapshot`, { method: 'POST', body: '{}' })
+    const pieces = (await answer.text()).trim().split('\n')
+    const blobs = pieces.map((piece) => {
+      const { result } = JSON.parse(piece) as { result?: { blob?: string } }
+      return Buffer.from(result?.blob ?? '', 'base64')
+    })
+    const file = join(this.#folder, 'snapshot')
+    await writeFile(file, Buffer.concat(blobs))
+    return file
+  }
+
+  /** Of a member that is stopped, and alone. `etcdutl`: runs etcd's own tool with these arguments. */
+  async restoreSnapshot(file: string, etcdutl: (args: readonly string[]) => void): Promise<void> {
+    await rm(join(this.#folder, 'data'), { recursive: true })
+    const kept = ['--name=', '--data-dir=', '--initial-advertise-peer-urls=', '--initial-cluster=']
+    const flags = this.#flags.filter((flag) => kept.some((name) => flag.startsWith(name)))
+    etcdutl(['snapshot', 'restore', file, ...flags])
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,6 +7,7 @@ import type { Ids } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { Turns } from '../../src/base/turns.ts'
 import type { Strategy } from '../../src/catalog/strategy.ts'
+import type { Resource } from '../../src/kube/resource.ts'
 import type { ResourceType, ResourceTypes, Subresource } from '../../src/kube/resource-type.ts'
 import type { KubeObject, Unvalidated } from '../../src/kube/types.ts'
 import { unvalidated } from '../../src/kube/unvalidated.ts'
@@ -63,8 +64,10 @@ export const widgets: ResourceType = makeType('widgets', 'Widget', { group: 'ex.
 const allTypes = [configMaps, namespaces, pods, quotas, events, widgets]
 
 export const types: ResourceTypes = {
-  find: (gvr) =>
-    allTypes.find((t) => t.group === gvr.group && t.version === gvr.version && t.resource === gvr.resource),
+  find: <T extends KubeObject>({ group, version, resource }: Resource<T>) => {
+    const found = allTypes.find((t) => t.group === group && t.version === version && t.resource === resource)
+    return found as ResourceType<T> | undefined
+  },
   findKind: (gvk) => allTypes.find((t) => t.group === gvk.group && t.version === gvk.version && t.kind === gvk.kind),
   findPreferred: (group, resource) => allTypes.find((t) => t.group === group && t.resource === resource),
   all: () => allTypes,

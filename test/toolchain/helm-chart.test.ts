@@ -34,6 +34,10 @@ interface Schema {
   readonly minItems?: number
 }
 
+interface Deployment {
+  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Values[] } } }
+}
+
 const isMap = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** As Helm lays the values of a user over those of the chart. */
@@ -71,6 +75,12 @@ describe('values.schema.json', () => {
     ]
     expect(open(schema, 'values')).toEqual([])
   })
+})
+
+test('population asks for the same in the chart as in the other manifests', () => {
+  const [base] = parseAllDocuments(read('deploy/deployment.yaml')).map((document) => document.toJS() as Deployment)
+  const { resources } = defaults['population'] as Values
+  expect(base?.spec.template.spec.containers.map((container) => container['resources'])).toEqual([resources])
 })
 
 describe('Chart.yaml', () => {

@@ -61,6 +61,7 @@ const memos: Readonly<Record<string, string>> = {
   'src/kube/quantity.ts parsed': 'a quantity',
   'src/kube/schema/default.ts defaultedMembers': 'the members of a schema that have defaults',
   'src/kube/schema/pattern.ts compiled': 'a regular expression',
+  'src/kube/stored-form.ts ownHeads': 'what the answers of a type begin with',
   'src/kube/time.ts formatted': 'a second',
   'src/kube/time.ts known': 'a time',
 }

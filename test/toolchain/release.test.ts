@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { addressesOf, webAddressOf } from '../../tools/repository.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const work = mkdtempSync(join(tmpdir(), 'borough-release-test-'))
@@ -48,6 +49,8 @@ function git(...args: readonly string[]): string {
 
 const release = (...args: readonly string[]): Ran =>
   run(process.execPath, [join(clone, 'tools', 'release.mjs'), ...args, '--out', out, '--without', 'image,package'])
+const reachable = 'that other machines can reach'
+const sayWhere = 'git remote add origin URL, or say --repository URL'
 const read = (file: string): string => readFileSync(join(clone, file), 'utf8')
 const before = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string }
 
@@ -56,8 +59,8 @@ describe.skipIf(!existsSync(join(root, '.git')))('a release (skipped where there
     run('git', ['clone', '--quiet', '--shared', root, clone], work)
     symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
     // As they are here, not as they were committed.
-    for (const file of ['tools/release.mjs', 'package.json', '.gitignore'])
-      copyFileSync(join(root, file), join(clone, file))
+    const ours = ['tools/release.mjs', 'tools/repository.ts', 'tools/deploy-manifests.ts', 'package.json', '.gitignore']
+    for (const file of ours) copyFileSync(join(root, file), join(clone, file))
     git('add', '--all')
     git('commit', '--quiet', '--allow-empty', '--message', 'tools: as they are')
   })
@@ -67,7 +70,12 @@ describe.skipIf(!existsSync(join(root, '.git')))('a release (skipped where there
     ['no version', [], 'say a version, like 0.2.0'],
     ['what is no version', ['next'], 'say a version, like 0.2.0'],
     ['a version below the present one', ['0.0.9'], `0.0.9 is below ${before.version}`],
-    ['a repository that nobody has named', [next], 'package.json names no repository: its owner has to'],
+    ['a clone of a folder', [next], `the repository of the remote origin is no address ${reachable}: ${sayWhere}`],
+    [
+      'a folder as the repository',
+      [next, '--repository', '/srv/borough'],
+      `the repository --repository is no address ${reachable}`,
+    ],
   ]
   test.each(refused)('refuses %s in one line', (_, args, line) => {
     expect(release(...args)).toEqual({ status: 1, stdout: '', stderr: `release: ${line}\n` })
@@ -82,12 +90,17 @@ describe.skipIf(!existsSync(join(root, '.git')))('a release (skipped where there
     writeFileSync(join(clone, 'CHANGELOG.md'), changelog)
   })
 
+  test('refuses a clone that came from nowhere', () => {
+    git('remote', 'remove', 'origin')
+    expect(release(next)).toEqual({ status: 1, stdout: '', stderr: `release: where is the repository? ${sayWhere}\n` })
+  })
+
   test('tried, it makes everything, says what a real one lacks, and leaves the clone as it was', () => {
     const head = git('rev-parse', 'HEAD')
     const { status, stdout, stderr } = release(next, '--dry-run')
     expect({ status, stderr }).toEqual({
       status: 0,
-      stderr: 'release: a real one would be refused: package.json names no repository: its owner has to\n',
+      stderr: `release: a real one would be refused: where is the repository? ${sayWhere}\n`,
     })
     expect(stdout.trim().split('\n')).toEqual([
       'NOTES.md',
@@ -104,13 +117,14 @@ describe.skipIf(!existsSync(join(root, '.git')))('a release (skipped where there
   })
 
   test('done, it writes the version in every place, tags it with its notes, and sums up what it made', () => {
-    const settings = JSON.parse(read('package.json')) as object
-    const repository = { type: 'git', url: 'git+https://git.example/borough.git' }
-    writeFileSync(join(clone, 'package.json'), `${JSON.stringify({ ...settings, repository }, undefined, 2)}\n`)
+    const readme = read('README.md')
+    writeFileSync(join(clone, 'README.md'), `${readme}\n`)
+    git('remote', 'add', 'origin', 'git@git.example.com:team/borough.git')
     expect(release(next).stderr).toBe('release: not everything is committed\n')
-    git('commit', '--quiet', '--all', '--message', 'package: name the repository')
+    writeFileSync(join(clone, 'README.md'), readme)
     const { status, stdout, stderr } = release(next)
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    const known = 'release: the repository is git+https://git.example.com/team/borough.git (of the remote origin)\n'
+    expect({ status, stderr }).toEqual({ status: 0, stderr: known })
     expect(stdout).toContain(`npm publish borough-borough-${next}.tgz`)
 
     expect(git('log', '-1', '--format=%s')).toBe(`release: ${next}`)
@@ -135,6 +149,18 @@ describe.skipIf(!existsSync(join(root, '.git')))('a release (skipped where there
     expect(run('git', stale).stdout).toBe('')
   })
 
+  test('and in every place where the repository is', () => {
+    const web = 'https://git.example.com/team/borough'
+    expect(JSON.parse(read('package.json'))).toMatchObject({
+      repository: { type: 'git', url: `git+${web}.git` },
+      bugs: { url: `${web}/issues` },
+      homepage: `${web}#readme`,
+    })
+    expect(read('package.json')).toBe(`${JSON.stringify(JSON.parse(read('package.json')), undefined, 2)}\n`)
+    expect(parse(read('deploy/helm/Chart.yaml'))).toMatchObject({ home: `${web}#readme`, sources: [web] })
+    expect(read('docs/operations.md')).toContain(`npm install git+${web}.git`)
+  })
+
   test('its sums are those of its files', () => {
     const sums = readFileSync(join(out, 'SHA256SUMS'), 'utf8').trim().split('\n')
     expect(sums.map((line) => line.slice(66)).sort()).toEqual(
@@ -154,4 +180,31 @@ describe.skipIf(!existsSync(join(root, '.git')))('a release (skipped where there
     writeFileSync(join(clone, 'CHANGELOG.md'), `# Changes\n\n## Unreleased\n\n- Something.\n`)
     expect(release(next).stderr).toBe(`release: v${next} is tagged already\n`)
   })
+})
+
+const https = 'https://git.example/team/borough'
+const written: readonly (readonly [address: string, web: string | undefined])[] = [
+  [https, https],
+  [`${https}.git`, https],
+  [`${https}/`, https],
+  [`git+${https}.git`, https],
+  ['https://me:secret@git.example/team/borough.git', https],
+  ['https://git.example:8443/team/borough.git', 'https://git.example:8443/team/borough'],
+  ['http://git.example/team/borough', https],
+  ['git://git.example/team/borough.git', https],
+  ['ssh://git@git.example:2222/team/borough.git', https],
+  ['git@git.example:team/borough.git', https],
+  ['git.example:/team/borough', https],
+  ['/srv/git/borough.git', undefined],
+  ['../borough', undefined],
+  ['C:\\borough', undefined],
+  ['file:///srv/git/borough.git', undefined],
+  ['https://git.example', undefined],
+  ['https://git.example/a b', undefined],
+  ['borough', undefined],
+]
+test.each(written)('the address %s', (address, web) => {
+  const found = addressesOf(address)
+  expect(found && webAddressOf(found)).toBe(web)
+  expect(found?.homepage).toBe(web && `${web}#readme`)
 })

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { webAddressOf } from '../repository.ts'
 import { compileInside } from './compiled.ts'
 import {
   type DebianPackage,
@@ -35,11 +36,14 @@ const { values: flags } = parseArgs({
     'no-compiled': { type: 'boolean', default: false },
   },
 })
-const { name, version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+const said = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly name: string
   readonly version: string
   readonly license: string
+  readonly homepage?: string
+  readonly repository?: { readonly url: string }
 }
+const { name, version, license } = said
 const architecture = process.arch === 'x64' ? 'amd64' : process.arch
 /** Of the commit, so that the same commit makes the same image. */
 const epochSeconds = Number(process.env['SOURCE_DATE_EPOCH'] ?? git('log', '-1', '--format=%ct'))
@@ -100,6 +104,7 @@ async function build(): Promise<void> {
         'org.opencontainers.image.version': version,
         'org.opencontainers.image.revision': git('rev-parse', 'HEAD'),
         'org.opencontainers.image.licenses': license,
+        ...placeLabels(),
       },
     },
     `borough:${version}`,
@@ -109,6 +114,15 @@ async function build(): Promise<void> {
   execFileSync('tar', ['-cf', archive, ...same, '-C', join(out, 'oci'), 'oci-layout', 'index.json', 'blobs'])
   const bytes = layers.reduce((sum, { descriptor }) => sum + descriptor.size, 0)
   process.stdout.write(`${(bytes / 1024 / 1024).toFixed(1).padStart(6)} MiB  ${archive}\n${digest}\n`)
+}
+
+/** Once a release has written them into package.json. */
+function placeLabels(): Readonly<Record<string, string>> {
+  const source = webAddressOf(said)
+  return {
+    ...(source === undefined ? {} : { 'org.opencontainers.image.source': source }),
+    ...(said.homepage === undefined ? {} : { 'org.opencontainers.image.url': said.homepage }),
+  }
 }
 
 function billOfMaterials(debian: readonly DebianPackage[]): object {

@@ -22,8 +22,8 @@ export const authorizationPlants: readonly Plant[] = [
     'if (!type.namespaced) return true',
     {
       file: authorizeStage,
-      find: "  if (typeof resolution === 'object') return { user, ...scopeOf(resolution, info.name) }\n",
-      replace: '',
+      find: "  if (typeof resolution !== 'object') {\n",
+      replace: '  if (info.isResource) {\n',
     },
   ),
   plant(
@@ -55,8 +55,8 @@ export const authorizationPlants: readonly Plant[] = [
   plant(
     'a legacy watch is authorized as a list',
     authorizeStage,
-    '{ user, ...scopeOf(resolution, info.name) }',
-    "{ user, ...scopeOf(resolution, info.name), ...(info.legacy ? { verb: 'list' } : {}) }",
+    '    name: name || info.name,\n',
+    "    name: name || info.name,\n    ...(info.legacy ? { verb: 'list' } : {}),\n",
   ),
   plant(
     'a RoleBinding allows what asks for all namespaces',

@@ -71,4 +71,87 @@ export const simulationPlants: readonly SimulationPlant[] = [
     find: 'this.#origin.read(modRevisionOf(this.#head) + 1, until)',
     replace: 'this.#origin.read(Math.max(1, modRevisionOf(this.#head) - 2), until)',
   },
+  {
+    seed: 11,
+    why: 'simulated: the head of the store is taken from the newest row of the log (etcd 17780)',
+    suites,
+    file: 'src/storage/sqlite/log-file.ts',
+    find: '      this.#meta = readMeta(this.#database, this.path)\n',
+    replace: `      this.#meta = readMeta(this.#database, this.path)
+      const newest = Number(this.#database.prepare('SELECT max(revision) AS newest FROM log').get()?.['newest'] ?? 0)
+      this.#meta = { ...this.#meta, head: endOfCommit(newest) }
+`,
+  },
+  {
+    seed: 118,
+    why: 'simulated: the feed does not ask whether deletes were dropped (etcd 18089, 19179)',
+    suites,
+    file: 'src/storage/etcd/change-feed.ts',
+    find: 'if (before >= 1) await this.#origin.checkReadable(before, signal)',
+    replace: 'if (before < 0) await this.#origin.checkReadable(before, signal)',
+  },
+  {
+    seed: 22,
+    why: 'simulated: a watch of the future begins where the server is (etcd 20221)',
+    suites,
+    file: 'src/http/stages/catch-up.ts',
+    find: '      await refresh()\n',
+    replace: "      if (info.verb !== 'watch') await refresh()\n",
+    also: [
+      {
+        file: 'src/registry/watch.ts',
+        find: `  else if (!cache.reached(after)) {
+    await cache.refresh()
+    if (!cache.reached(after)) return failingStream(watchOfTheFuture(after, cache.revision))
+  }
+`,
+        replace: '',
+      },
+      {
+        file: 'src/watch/open-watch.ts',
+        find: 'after: Math.max(after, cache.revision), backlog',
+        replace: 'after: cache.revision, backlog',
+      },
+    ],
+  },
+  {
+    seed: 10,
+    why: 'simulated: requests do not catch up with the store (etcd 21385, 21423, 20418)',
+    suites,
+    file: 'src/http/stages/catch-up.ts',
+    find: '      await refresh()\n',
+    replace: '      void refresh\n',
+  },
+  {
+    seed: 10,
+    why: 'simulated: a transaction is sent again when its connection breaks',
+    suites,
+    file: 'src/storage/etcd/connection.ts',
+    find: 'const mayRepeat = options.repeatable && another',
+    replace: 'const mayRepeat = another',
+  },
+  {
+    seed: 46,
+    why: 'simulated: sessions go on when the cache is read anew',
+    suites,
+    file: 'src/watch/watch-cache.ts',
+    find: 'for (const session of [...cache.watchers.all()]) session.close(gone)',
+    replace: 'for (const session of [...cache.watchers.all()]) void [session, gone]',
+  },
+  {
+    seed: 22,
+    why: 'simulated: a create does not guard its namespace',
+    suites,
+    file: 'src/apis/namespaces/admission.ts',
+    find: 'return { guards: [{ key: seen.key, expect: seen.expect }] }',
+    replace: 'return {}',
+  },
+  {
+    seed: 323,
+    why: 'simulated: the relay reads replaced values while it sends them',
+    suites,
+    file: 'src/storage/relay/relay-holder.ts',
+    find: 'previous: previous && withValue(previous)',
+    replace: 'previous',
+  },
 ]

@@ -14,6 +14,7 @@ import type { Authorizer } from '../../authz/authz.ts'
 import { fieldForbidden } from '../../kube/field-error.ts'
 import { type GroupVersionResource, parseApiVersion } from '../../kube/gvk.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
+import type { Resource } from '../../kube/resource.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import { invalid } from '../../kube/status-error.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
@@ -35,7 +36,7 @@ export interface PolicyAuthorDeps {
 }
 
 /** The policies that bindings of each resource name. */
-const policiesOf: ReadonlyMap<string, GroupVersionResource> = new Map([
+const policiesOf: ReadonlyMap<string, Resource<Policy>> = new Map<string, Resource<Policy>>([
   [bindingResource.resource, policyResource],
   [mutatingBindingResource.resource, mutatingPolicyResource],
 ])
@@ -73,13 +74,13 @@ function checkBinding(
   { authorizer, lister, types }: PolicyAuthorDeps,
   a: Attributes,
   { metadata, spec }: PolicyBinding,
-  policyType: ResourceType | undefined,
+  policyType: ResourceType<Policy> | undefined,
 ): void {
   const ref = spec?.paramRef
   const before = (a.oldObject as PolicyBinding | undefined)?.spec
   if (ref === undefined || (jsonEqual(ref, before?.paramRef) && spec?.policyName === before?.policyName)) return
   const policyName = spec?.policyName ?? ''
-  const policy = policyType && (lister.find(policyType, '', policyName)?.object as Policy | undefined)
+  const policy = policyType && lister.find(policyType, '', policyName)?.object
   const kind = policy?.spec?.paramKind
   // Its kind is unknown: a user who may read everything may read it.
   const what = kind ? resourceOf(kind, types) : everything

@@ -4,8 +4,9 @@
  * @see plugin/pkg/admission/storage/storageclass/setdefault, plugin/pkg/admission/network/defaultingressclass of 1.36
  */
 import type { AdmissionPlugin } from '../../admission/admission.ts'
-import type { GroupResource } from '../../kube/gvk.ts'
-import type { KubeObject, Unvalidated } from '../../kube/types.ts'
+import { objectOf } from '../../admission/object-of.ts'
+import { type Resource, resourceOf } from '../../kube/resource.ts'
+import type { KubeObject } from '../../kube/types.ts'
 import type { ClassLookup } from './class-lookup.ts'
 
 export const storageClassResource = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' } as const
@@ -13,7 +14,7 @@ export const ingressClassResource = { group: 'networking.k8s.io', version: 'v1',
 
 interface Defaulted {
   readonly plugin: string
-  readonly of: GroupResource
+  readonly of: Resource<WithSpec>
   /** Under `spec`. */
   readonly field: string
   /** On an object: it names its class in the old way. */
@@ -24,7 +25,7 @@ interface Defaulted {
 
 const storage: Defaulted = {
   plugin: 'DefaultStorageClass',
-  of: { group: '', resource: 'persistentvolumeclaims' },
+  of: resourceOf('', 'v1', 'persistentvolumeclaims'),
   field: 'storageClassName',
   oldAnnotation: 'volume.beta.kubernetes.io/storage-class',
   marks: ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'],
@@ -32,7 +33,7 @@ const storage: Defaulted = {
 
 const ingress: Defaulted = {
   plugin: 'DefaultIngressClass',
-  of: { group: 'networking.k8s.io', resource: 'ingresses' },
+  of: resourceOf('networking.k8s.io', 'v1', 'ingresses'),
   field: 'ingressClassName',
   oldAnnotation: 'kubernetes.io/ingress.class',
   marks: ['ingressclass.kubernetes.io/is-default-class'],
@@ -51,7 +52,7 @@ function defaulting({ plugin, of, field, oldAnnotation, marks }: Defaulted, clas
     handles: (operation, type, subresource) =>
       operation === 'CREATE' && subresource === '' && type.group === of.group && type.resource === of.resource,
     mutate(a) {
-      const object = a.object as Unvalidated<WithSpec>
+      const object = objectOf(of, a)
       const spec = object.spec ?? {}
       if (spec[field] !== undefined) return undefined
       if (object.metadata.annotations?.[oldAnnotation] !== undefined) return undefined

@@ -44,17 +44,15 @@ type About = Pick<Attributes, 'type' | 'name'>
 const usualPreemption = 'PreemptLowerPriority'
 
 export function podPriority(classes: ClassLookup): AdmissionPlugin {
-  const isPod = (a: Pick<Attributes, 'type'>): boolean =>
-    a.type.group === '' && a.type.resource === podResource.resource
   return {
     name: 'Priority',
-    handles: (operation, type, subresource) =>
-      subresource === '' &&
-      (operation === 'CREATE' || operation === 'UPDATE') &&
-      ((type.group === '' && type.resource === podResource.resource) ||
-        (type.group === priorityClassResource.group && type.resource === priorityClassResource.resource)),
+    handles(operation, { group, resource }, subresource) {
+      if (subresource !== '' || (operation !== 'CREATE' && operation !== 'UPDATE')) return false
+      if (group === '' && resource === podResource.resource) return ['mutate']
+      return group === priorityClassResource.group && resource === priorityClassResource.resource && ['validate']
+    },
+    /** Of pods. */
     mutate(a) {
-      if (!isPod(a)) return undefined
       const pod = objectOf(podResource, a)
       if (a.operation === 'UPDATE') return keepPriority(pod, a.oldObject as Pod)
       const named = pod.spec?.priorityClassName ?? ''
@@ -64,8 +62,8 @@ export function podPriority(classes: ClassLookup): AdmissionPlugin {
         return withPriority(a, pod, found)
       })
     },
+    /** Of classes. */
     validate(a) {
-      if (isPod(a)) return
       const given = objectOf(priorityClassResource, a)
       if (given.globalDefault !== true) return
       const other = defaultClass(classes)?.metadata.name

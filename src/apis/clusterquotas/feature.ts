@@ -57,13 +57,13 @@ function openClusterQuotas(context: FeatureContext, { isShared }: ClusterQuotaOp
   })
   quotas.follow(lister, type, () => use.begin())
   // Left by quotas that went while no controller ran.
-  if ([accountFolder, counterFolder].some((f) => stored.versions(recordStorage, f).length > 0)) use.begin()
+  if ([accountFolder, counterFolder].some((f) => stored.count(recordStorage, f) > 0)) use.begin()
 
   const deps: AlignDeps = {
     quotas,
     records,
     epochs: () => use.begin(),
-    limitsIn: (namespace) => stored.versions(quotaType.storageName, namespace).length,
+    limitsIn: (namespace) => stored.count(quotaType.storageName, namespace),
     contentOf: (namespace) => lister.contentOf(namespace),
     list: (ofType, namespace) => [...lister.list(ofType, namespace)].map(({ object }) => object),
   }

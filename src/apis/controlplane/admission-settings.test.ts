@@ -188,7 +188,28 @@ describe('a kubeconfig for webhooks that', () => {
       given: users({ 'client-certificate-data': 'aHVudGVyMg==', 'client-key-data': 'aHVudGVyMg==' }),
       want: `${unusable}users[0]: its client certificate and key can't be used together (ERR_OSSL_PEM_NO_START_LINE)`,
     },
-    { name: 'names a file that is not there', given: users({ tokenFile: 'none' }), want: `${unusable}ENOENT` },
+    {
+      name: 'names a file that is not there',
+      given: users({ tokenFile: 'none' }),
+      want: `${unusable}none can't be read (ENOENT)`,
+    },
+    { name: 'is empty', given: '\n', want: `${unusable}it is empty` },
+    { name: 'is a list', given: '[]', want: `${unusable}it must be an object` },
+    {
+      name: 'has a certificate that is no base64',
+      given: users({ 'client-certificate-data': '!!!', 'client-key-data': 'aHVudGVyMg==' }),
+      want: `${unusable}users[0].user.client-certificate-data: it is not base64`,
+    },
+    {
+      name: 'has a token of two lines',
+      given: users({ token: 'hunter2\nX-Remote-User: root' }),
+      want: `${unusable}users[0]: its token holds a line break, or another character that no header can have`,
+    },
+    {
+      name: 'has two users of one name',
+      given: { users: ['a', 'b'].map((token) => ({ name: '*', user: { token } })) },
+      want: `${unusable}users[1].name: "*" is there twice`,
+    },
     {
       name: 'holds a secret that every user can read',
       given: users({ token: 'hunter2' }),

@@ -4,7 +4,7 @@ import type { Instances } from './reconcile.ts'
 
 export function instancesIn(stored: StoreView): Instances {
   return {
-    count: (storageName) => stored.count(storageName),
+    count: (storageName) => stored.count(storageName, ''),
     namespaces: (storageName) => [...new Set(stored.versions(storageName, '').map(({ namespace }) => namespace))],
     onRemoved: (listener) =>
       stored.follow((storageName, next) => {

@@ -87,16 +87,15 @@ export class CustomResources {
   /** Definitions of a group. */
   *inGroup(group: string): Iterable<CustomResourceDefinition> {
     for (const { object } of this.#deps.lister.list(this.#definitionType, '')) {
-      const definition = object as CustomResourceDefinition
-      if (definition.spec.group === group) yield definition
+      if (object.spec.group === group) yield object
     }
   }
 
   /** First for every definition there is, then for each change. */
   subscribe(listener: (name: string, group: string) => void): () => void {
     return this.#deps.lister.subscribe(this.#definitionType, (next, old) => {
-      const definition = (next ?? old)?.object as CustomResourceDefinition
-      listener(definition.metadata.name ?? '', definition.spec.group)
+      const definition = (next ?? old)?.object
+      if (definition !== undefined) listener(definition.metadata.name ?? '', definition.spec.group)
     })
   }
 

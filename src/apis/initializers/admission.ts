@@ -41,9 +41,6 @@ export function mayInitialize(authorizer: Authorizer, user: UserInfo, namespace:
 
 type Mutating = Attributes<Unvalidated>
 
-const isNamespaceItself = (a: Mutating): boolean =>
-  a.type.group === '' && a.type.resource === 'namespaces' && a.subresource === ''
-
 export function namespaceInitializers({ lookup, authorizer, pendingFor }: InitializersDeps): AdmissionPlugin {
   const onCreate = (a: Mutating): Unvalidated | undefined => {
     const namespace = objectOf(namespaceResource, a)
@@ -65,7 +62,7 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
     return { ...marked(namespace, false), spec: { ...namespace.spec, initializers: { pending } } }
   }
 
-  const onUpdate = (a: Mutating): void => {
+  const onUpdate = (a: Mutating): undefined => {
     const next = objectOf(namespaceResource, a).spec?.initializers
     const old = (a.oldObject as Namespace).spec?.initializers
     // Absent keeps what is stored (the strategy sees to it): a client that does not know the field changes nothing.
@@ -92,16 +89,14 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
 
   return {
     name: 'NamespaceInitializers',
-    handles: (operation, type) =>
-      (operation !== 'CONNECT' && type.namespaced && type.stored) ||
-      (type.group === '' && type.resource === 'namespaces'),
+    handles(operation, type, subresource) {
+      if (type.namespaced) return operation !== 'CONNECT' && type.stored
+      const isWrite = operation === 'CREATE' || operation === 'UPDATE'
+      return type.group === '' && type.resource === 'namespaces' && subresource === '' && isWrite
+    },
     mutate(a) {
-      if (a.type.namespaced) {
-        if (a.namespace !== '') onContent(a)
-      } else if (isNamespaceItself(a)) {
-        if (a.operation === 'CREATE') return onCreate(a)
-        if (a.operation === 'UPDATE') onUpdate(a)
-      }
+      if (!a.type.namespaced) return a.operation === 'CREATE' ? onCreate(a) : onUpdate(a)
+      if (a.namespace !== '') onContent(a)
       return undefined
     },
   }

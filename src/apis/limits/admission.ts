@@ -22,13 +22,18 @@ export interface LimitRanges {
 export function limitRanger(ranges: LimitRanges): AdmissionPlugin {
   return {
     name: 'LimitRanger',
-    handles: (operation, type, subresource) =>
-      type.group === '' &&
-      (type.resource === 'pods'
-        ? (subresource === '' && operation === 'CREATE') || (subresource === 'resize' && operation === 'UPDATE')
-        : type.resource === 'persistentvolumeclaims' && subresource === '' && operation !== 'DELETE'),
-    async mutate(a) {
-      if (!isPod(a) || a.operation !== 'CREATE') return undefined
+    handles(operation, type, subresource) {
+      if (type.group !== '') return false
+      if (!isPod({ type })) {
+        return (
+          type.resource === 'persistentvolumeclaims' && subresource === '' && operation !== 'DELETE' && ['validate']
+        )
+      }
+      if (subresource === '' && operation === 'CREATE') return true
+      return subresource === 'resize' && operation === 'UPDATE' && ['validate']
+    },
+    /** Of pods that are created. */
+    mutate(a) {
       let pod = objectOf(podResource, a)
       for (const range of ranges.of(a.namespace)) pod = withDefaultLimits(pod, range)
       return pod === a.object ? undefined : pod

@@ -3,6 +3,7 @@
  * server says which types are left, only those are read; else all that it serves.
  */
 import type { Client } from '../../client/client.ts'
+import { listMetadata } from '../../client/list-metadata.ts'
 import { type GroupVersionResource, qualifiedResource } from '../../kube/gvk.ts'
 import { findStatusError, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -43,7 +44,10 @@ export async function remainingContent(
   const work = async (): Promise<void> => {
     for (let type = queue.shift(); type !== undefined; type = queue.shift()) {
       try {
-        const page = await client.list(type, { namespace: namespace.metadata.name ?? '', limit: pageSize, signal })
+        // Of Pods the node is told too, which the metadata does not name.
+        const isPods = type.group === '' && type.resource === 'pods'
+        const list = isPods ? client.list.bind(client) : listMetadata.bind(undefined, client)
+        const page = await list(type, { namespace: namespace.metadata.name ?? '', limit: pageSize, signal })
         total += page.items.length + (page.metadata.remainingItemCount ?? 0)
         for (const item of page.items) objects.push(leftObject(type, item))
       } catch (error) {

@@ -24,6 +24,7 @@ export const resourceQuotas = (limited: readonly LimitedResource[]): Feature => 
     const { lister, stored, typeOf } = context
     const quotaType = typeOf(quotaResource)
     const records = new QuotaRecords(quotaType)
+    const quotasIn = (namespace: string): number => stored.count(quotaType.storageName, namespace)
     let hasOthers = false
     // What the server must write before it serves clients needs no quota.
     let inForce: readonly LimitedResource[] = []
@@ -37,10 +38,11 @@ export const resourceQuotas = (limited: readonly LimitedResource[]): Feature => 
           quotaType,
           limited: () => inForce,
           epochs: new StoredEpochs(context, quotaType),
-          quotas: (namespace) => stored.versions(quotaType.storageName, namespace).map(({ name }) => name),
+          quotas: (namespace) =>
+            // Most namespaces have none, and every change of content asks.
+            quotasIn(namespace) === 0 ? [] : stored.versions(quotaType.storageName, namespace).map(({ name }) => name),
           operations: (namespace, view) =>
-            stored.versions(quotaType.storageName, namespace).length +
-            (hasOthers ? operationsOf(records.account(view, namespace).object) : 0),
+            quotasIn(namespace) + (hasOthers ? operationsOf(records.account(view, namespace).object) : 0),
           contentOf: (namespace) => lister.contentOf(namespace),
           list: (type, namespace) => [...lister.list(type, namespace)].map(({ object }) => object),
         }),

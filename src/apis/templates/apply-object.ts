@@ -95,8 +95,22 @@ async function reportDrift(request: ApplyRequest): Promise<Applied | Kept | unde
   if (live === undefined) return undefined
   const options = { fieldManager: templateFieldManager, force: true, dryRun: true, signal }
   const changed = differences(live, await client.apply(kind, rendered.object, options)).map(({ path }) => path)
-  if (changed.length > 0) return { failure: 'Drift', message: `it differs from the template in ${listed(changed)}` }
-  return { object: live, extra: await findExtra(request, live) }
+  if (changed.length === 0) return { object: live, extra: await findExtra(request, live) }
+  const managers = await managersInTheWay(request)
+  const by = managers.length === 0 ? '' : `, changed by ${managers.join(', ')}`
+  return { failure: 'Drift', message: `it differs from the template in ${listed(changed)}${by}` }
+}
+
+/** Who an apply without force would conflict with, quoted: none where no manager is recorded. */
+async function managersInTheWay({ client, kind, rendered, signal }: ApplyRequest): Promise<readonly string[]> {
+  try {
+    await client.apply(kind, rendered.object, { fieldManager: templateFieldManager, dryRun: true, signal })
+    return []
+  } catch (error) {
+    const status = findStatusError(error)
+    if (!isConflict(error) || status === undefined) throw error
+    return managersIn(status.details?.causes ?? [])
+  }
 }
 
 async function applyWithDrift(request: ApplyRequest, mode: DriftMode, mustBeAbsent: boolean): Promise<Applied | Kept> {
@@ -186,11 +200,14 @@ const listed = (paths: readonly string[]): string =>
   `${paths.slice(0, named).join(', ')}${paths.length > named ? `, and ${paths.length - named} more` : ''}`
 
 function told(causes: readonly StatusCause[]): string {
-  const managers = new Set(
-    causes.flatMap(({ message = '' }) => /conflict with ("(?:[^"\\]|\\.)*")/.exec(message)?.[1] ?? []),
-  )
   const fields = causes.flatMap(({ field = '' }) => (field === '' ? [] : [field.replace(/^\./, '')]))
-  return `changes by ${[...managers].slice(0, named).join(', ')} were put back: ${listed(fields)}`
+  return `changes by ${managersIn(causes).join(', ')} were put back: ${listed(fields)}`
+}
+
+/** Quoted, as conflicts name them. */
+function managersIn(causes: readonly StatusCause[]): readonly string[] {
+  const managers = causes.flatMap(({ message = '' }) => /conflict with ("(?:[^"\\]|\\.)*")/.exec(message)?.[1] ?? [])
+  return [...new Set(managers)].slice(0, named)
 }
 
 export const extraMessage = (extra: readonly string[]): string =>

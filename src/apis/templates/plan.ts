@@ -10,7 +10,7 @@ import type { ReportProgress } from '../../base/progress.ts'
 import type { Client } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
-import { findStatusError, isNotFound } from '../../kube/status-error.ts'
+import { findStatusError, isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { AlikeAnswers, askedOfAlike } from './alike-answers.ts'
@@ -311,17 +311,28 @@ async function dryRunTemplate(
       options,
     )
   }
-  const next = {
-    ...present,
-    ...content,
-    metadata: {
-      ...present.metadata,
-      labels: { ...present.metadata.labels, ...labels },
-      annotations: { ...present.metadata.annotations, ...annotations },
-    },
+  let seen = present
+  for (let tries = 1; ; tries++) {
+    const next = {
+      ...seen,
+      ...content,
+      metadata: {
+        ...seen.metadata,
+        labels: { ...seen.metadata.labels, ...labels },
+        annotations: { ...seen.metadata.annotations, ...annotations },
+      },
+    }
+    try {
+      return await client.update(templateResource, next, options)
+    } catch (error) {
+      // While it rolls out its status is written again and again; nothing is written here that could undo anything.
+      if (!isConflict(error) || tries === mostTries) throw error
+      seen = await client.get(templateResource, { name }, { signal })
+    }
   }
-  return client.update(templateResource, next, options)
 }
+
+const mostTries = 20
 
 /** The sources of clones as the user who asks may read them. */
 async function readClones(

@@ -58,7 +58,9 @@ async function readKubeconfig(path: string): Promise<WebhookKubeconfig> {
     if (holdsSecret(sources)) checkSecretFile(path)
     const user = { credentials: () => load(sources) }
     await check(entry.at, user)
-    users.set(entry.text('name'), user)
+    const name = entry.text('name')
+    if (users.has(name)) throw new KubeconfigError(`${entry.at}.name: ${JSON.stringify(name)} is there twice`)
+    users.set(name, user)
   }
   const current = reader.text('current-context')
   const context = reader.objects('contexts').find((each) => each.text('name') === current)
@@ -67,6 +69,7 @@ async function readKubeconfig(path: string): Promise<WebhookKubeconfig> {
 }
 
 function parse(text: string): JsonValue {
+  if (text.trim() === '') throw new KubeconfigError('it is empty')
   try {
     return parseYaml(text).value
   } catch {
@@ -85,7 +88,11 @@ function sourcesOf(user: ObjectReader, folder: string): UserSources {
     return path === '' ? undefined : { path: resolve(folder, path) }
   }
   const inline = (text: string): Source | undefined => (text === '' ? undefined : { text })
-  const data = (field: string): Source | undefined => inline(Buffer.from(user.text(field), 'base64').toString('utf8'))
+  const data = (field: string): Source | undefined => {
+    const text = user.text(field).replaceAll(/\s/g, '')
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new KubeconfigError(`${user.at}.${field}: it is not base64`)
+    return inline(Buffer.from(text, 'base64').toString('utf8'))
+  }
   const [username, password] = [user.text('username'), user.text('password')]
   const sources = {
     token: inline(user.text('token')) ?? file('tokenFile'),
@@ -107,7 +114,10 @@ const holdsSecret = ({ token, basic, key }: UserSources): boolean =>
 
 /** Fails at the start, not at the first question. */
 async function check(at: string, user: KubeconfigUser): Promise<void> {
-  const { cert, key } = await user.credentials()
+  const { headers, cert, key } = await user.credentials()
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(headers?.['authorization'] ?? '')) {
+    throw new KubeconfigError(`${at}: its token holds a line break, or another character that no header can have`)
+  }
   if (cert === undefined || key === undefined) return
   try {
     createSecureContext({ cert, key })
@@ -131,5 +141,13 @@ async function load({ token, basic, cert, key }: UserSources): Promise<WebhookCr
   }
 }
 
-const textOf = async (source: Source, read: (path: string) => Promise<Buffer>): Promise<string> =>
-  'text' in source ? source.text : (await read(source.path)).toString('utf8')
+async function textOf(source: Source, read: (path: string) => Promise<Buffer>): Promise<string> {
+  if ('text' in source) return source.text
+  try {
+    return (await read(source.path)).toString('utf8')
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (cause instanceof OpenSecretError || code === undefined) throw cause
+    throw new KubeconfigError(`${source.path} can't be read (${code})`, { cause })
+  }
+}

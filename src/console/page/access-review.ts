@@ -3,6 +3,7 @@ import type { Cluster } from './cluster.ts'
 import type { RulesAnswer } from './namespace/own-rules.ts'
 import { useAnswer } from './use-answer.ts'
 import { useCluster } from './use-cluster.ts'
+import { useTick } from './widgets/use-tick.ts'
 
 export interface ReviewedAction {
   readonly verb: string
@@ -54,15 +55,19 @@ export const useMay = (action: ReviewedAction): boolean => useMayAll([action])
 /** False until the server has said yes to each. */
 export const useMayAll = (actions: readonly ReviewedAction[]): boolean => useVerdict(actions) ?? false
 
+/** Rights are given and taken while a page is open. */
+const askAgainMs = 60_000
+
 /** Undefined until the server has said it. */
 export function useVerdict(actions: readonly ReviewedAction[]): boolean | undefined {
   const cluster = useCluster()
+  const tick = useTick(askAgainMs)
   const { value } = useAnswer(
     async (signal) => {
       const answers = await Promise.all(actions.map((action) => mayI(cluster, action, signal)))
       return answers.every((isAllowed) => isAllowed)
     },
-    [cluster, JSON.stringify(actions)],
+    [cluster, JSON.stringify(actions), tick],
   )
   return value
 }

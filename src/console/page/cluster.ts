@@ -51,7 +51,7 @@ export class Cluster {
     this.trouble = this.#transport.trouble
     this.failing = computed(() => this.#failures.value.values().next().value)
     this.client = clientOf(this.#transport)
-    this.creations = new Creations(this.client)
+    this.creations = new Creations(this.client, clock)
   }
 
   /** Empty names where the server can't say: it is older than 1.28. */

@@ -1,11 +1,15 @@
 /** What the page shows of one kind: a list that is kept true by a watch, as a signal that changes once for a burst. */
 import { type ReadonlySignal, signal } from '@preact/signals'
+import { Backoff } from '../../base/backoff.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { Informer, type InformerOptions } from '../../client/informer.ts'
+import { isWithoutMetadataForm } from '../../client/list-metadata.ts'
 import { findStatusError, isForbidden, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { fitObject } from './shapes.ts'
 import { isUnreached } from './unreached.ts'
+import { WatchBreaks } from './watch-breaks.ts'
 
 export interface FeedState<T extends KubeObject> {
   /** False until the first list was had. */
@@ -24,7 +28,7 @@ export interface Feed<T extends KubeObject> {
 
 export interface FeedOptions
   extends Pick<InformerOptions, 'resource' | 'namespace' | 'fieldSelector' | 'labelSelector'> {
-  /** Of each object only that is kept: what tenants put into ConfigMaps would fill the page, Secrets lie in it. */
+  /** Only that is asked for, and kept: what tenants put into ConfigMaps would fill the page, Secrets lie in it. */
   readonly metadataOnly?: boolean
 }
 
@@ -32,6 +36,9 @@ export interface FeedOptions
 const burstMs = 50
 /** How often a kind is listed that may be listed and not watched. */
 const listAgainMs = 15_000
+
+/** How often a refused list is asked for again: rights may be given back; then less and less often. */
+const refusedMs = { base: 30_000, max: 300_000 }
 
 /** @param findKept what was listed before: shown where the cluster can't be asked, until it can */
 export function startFeed<T extends KubeObject>(
@@ -46,11 +53,15 @@ export function startFeed<T extends KubeObject>(
     if (objects !== undefined) state.value = { ready: true, objects }
   }
   const left = new AbortController()
+  const refusals = new Backoff<'list'>(refusedMs.base, refusedMs.max)
   const refuse = (refused: Error): void => {
-    // Rights may come; but then the view is opened again, and asking all the time helps until then nothing.
-    left.abort()
-    state.value = { ready: true, objects: [], refused }
+    // The same words again are no news to the views that act on them.
+    if (state.peek().refused?.message !== refused.message) state.value = { ready: true, objects: [], refused }
+    clock.after(refusals.next('list'), follow)
   }
+  const breaks = new WatchBreaks(clock)
+  const keep = options.metadataOnly ? metadataOf : withoutManagedFields
+  let hasMetadataForm = true
   const follow = (): void => {
     if (left.signal.aborted) return
     const round = new AbortController()
@@ -58,14 +69,18 @@ export function startFeed<T extends KubeObject>(
     let isDue = false
     const show = (): void => {
       isDue = false
-      if (informer.synced && !signal.aborted) state.value = { ready: true, objects: [...informer.values()] as T[] }
+      if (!informer.synced || signal.aborted) return
+      refusals.forget('list')
+      const failing = breaks.last === undefined ? {} : { failing: breaks.last }
+      state.value = { ready: true, objects: [...informer.values()] as T[], ...failing }
     }
     const informer = new Informer({
       ...options,
+      metadataOnly: options.metadataOnly === true && hasMetadataForm,
       client,
       clock,
       includeUninitialized: true,
-      keep: options.metadataOnly ? metadataOf : withoutManagedFields,
+      keep: (object) => keep(fitObject(options.resource, object)),
       onChange() {
         if (isDue) return
         isDue = true
@@ -75,15 +90,21 @@ export function startFeed<T extends KubeObject>(
         const error = thrown instanceof Error ? thrown : new Error(String(thrown))
         // Of the page's own code: it would be asked again and again in silence.
         if (error instanceof ReferenceError) throwUncaught(error)
+        if (options.metadataOnly && hasMetadataForm && isWithoutMetadataForm(options.resource, error)) {
+          hasMetadataForm = false
+          round.abort()
+          return follow()
+        }
+        if (informer.synced && !isAnswer(error) && !isOfConnection(error)) breaks.note(error, show)
         if (informer.synced ? !isAnswer(error) : !(isForbidden(error) || isNotFound(error))) {
           showKept()
           if (!informer.synced && !isOfConnection(error)) state.value = { ...state.peek(), failing: error }
           return
         }
-        if (!informer.synced) return refuse(error)
-        // It was listed: the watch alone is refused or fails, or the right was taken away, which the next list says.
-        show()
+        // Where it was listed the watch alone is refused or fails, or the right was taken, which the next list says.
+        if (informer.synced) show()
         round.abort()
+        if (!informer.synced) return refuse(error)
         clock.after(listAgainMs, follow)
       },
     })
@@ -91,6 +112,7 @@ export function startFeed<T extends KubeObject>(
     void informer.whenSynced().then(show)
   }
   follow()
+  left.signal.addEventListener('abort', () => breaks.stop())
   return { state, stop: () => left.abort() }
 }
 

@@ -1,8 +1,12 @@
 /** Views that bring all that reads templates, which the first view does not need. */
 import type { ComponentType } from 'preact'
+import type { Namespace } from '../../apis/namespaces/types.ts'
 
 export const loadCreateView = async (): Promise<ComponentType> =>
   (await import('./namespaces/create-view.tsx')).CreateView
 
 export const loadTemplateView = async (): Promise<ComponentType<{ readonly name: string }>> =>
   (await import('./templates/template-view.tsx')).TemplateView
+
+export const loadTemplateStanding = async (): Promise<ComponentType<{ readonly namespace: Namespace }>> =>
+  (await import('./namespace/template-standing.tsx')).TemplateStanding

@@ -1,10 +1,11 @@
 /**
- * The page's end of `../live.ts`: one stream from the console, and all watches of the page in it. A browser has six
- * connections to one host for all tabs: a page that is hidden gives its own back, and goes on where it was when seen.
+ * The page's end of `../live.ts`: one WebSocket to the console, and all watches of the page in it. A page that is
+ * hidden closes it, and goes on where it was when seen: the server need not watch for what is not looked at.
  */
 import { Channel } from '../../base/stream.ts'
 import type { TransportResponse } from '../../client/transport.ts'
 import type { Session } from './session.ts'
+import { ConsoleUnreached } from './unreached.ts'
 
 /** The console says something every ten seconds. */
 const silenceMs = 30_000
@@ -14,7 +15,6 @@ const hiddenMs = 2000
 const lineBuffer = 100_000
 
 interface Line {
-  readonly stream?: string
   readonly watch?: number
   readonly status?: number
   readonly body?: string
@@ -27,13 +27,22 @@ interface Watch {
   readonly lines: Channel<Uint8Array>
   readonly answered: (response: TransportResponse) => void
   readonly fail: (error: Error) => void
+  isAnswered: boolean
 }
 
 interface OpenStream {
-  /** Rejects if there is none. */
-  readonly id: Promise<string>
+  /** Rejects if it does not come to be. */
+  readonly opened: Promise<void>
+  readonly send: (order: object) => void
   readonly watches: Map<number, Watch>
   readonly leave: (why: Error) => void
+}
+
+/** A watch as it is asked of the cluster. */
+export interface AskedWatch {
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly accept?: string | undefined
 }
 
 /** The document, as far as it is needed here. */
@@ -53,25 +62,23 @@ export class LiveClient {
     let leaving: ReturnType<typeof setTimeout> | undefined
     sight?.addEventListener('visibilitychange', () => {
       clearTimeout(leaving)
-      if (sight.hidden) leaving = setTimeout(() => this.#open?.leave(new Error('the page is hidden')), hiddenMs)
+      if (sight.hidden)
+        leaving = setTimeout(() => this.#open?.leave(new ConsoleUnreached('the page is hidden')), hiddenMs)
     })
   }
 
   /** As a request for a watch that is sent straight to the cluster. */
-  async watch(path: string, query: URLSearchParams, signal: AbortSignal | undefined): Promise<TransportResponse> {
+  async watch({ path, query, accept }: AskedWatch, signal: AbortSignal | undefined): Promise<TransportResponse> {
     if (this.#open === undefined) await this.#whenSeen(signal)
     this.#open ??= this.#connect()
     const stream = this.#open
-    const id = await stream.id
+    await stream.opened
     // A signal says so once: a watch that is opened now would never be closed, and a page may have so many.
     signal?.throwIfAborted()
     const number = ++this.#lastWatch
-    const order = (body: object): Promise<Response> =>
-      this.#session.fetch(`/live/${id}`, { method: 'POST', body: JSON.stringify(body) })
-    const opened = order({ open: number, path, query: query.toString() })
     const close = (): void => {
-      // Where the stream ended there is nothing left to close. A close must not overtake what it closes.
-      if (stream.watches.delete(number)) opened.then(() => order({ close: number })).catch(() => undefined)
+      // Where the stream ended there is nothing left to close.
+      if (stream.watches.delete(number)) stream.send({ close: number })
     }
     const response = new Promise<TransportResponse>((resolve, reject) => {
       const lines = new Channel<Uint8Array>({ limit: lineBuffer, onClose: close })
@@ -79,20 +86,14 @@ export class LiveClient {
         reject(error)
         lines.close(error)
       }
-      stream.watches.set(number, { lines, answered: resolve, fail })
+      stream.watches.set(number, { lines, answered: resolve, fail, isAnswered: false })
       signal?.addEventListener('abort', () => {
         reject(signal.reason as Error)
         lines.close()
       })
     })
-    const taken = async (): Promise<void> => {
-      const answer = await opened
-      if (answer.ok) return
-      const { message = `the console answered ${answer.status}` } = (await answer.json()) as { message?: string }
-      stream.watches.get(number)?.fail(new Error(message))
-    }
-    const [answered] = await Promise.all([response, taken()])
-    return answered
+    stream.send({ open: number, path, query: query.toString(), ...(accept === undefined ? {} : { accept }) })
+    return response
   }
 
   async #whenSeen(left: AbortSignal | undefined): Promise<void> {
@@ -107,52 +108,73 @@ export class LiveClient {
   }
 
   #connect(): OpenStream {
+    const socket = this.#session.connect()
     const watches = new Map<number, Watch>()
-    const { promise: id, resolve, reject } = Promise.withResolvers<string>()
-    const cut = new AbortController()
-    const stream: OpenStream = { id, watches, leave: (why) => cut.abort(why) }
-    void this.#read(watches, resolve, cut)
-      .then(() => new Error('the console closed the stream of watches'))
-      .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
-      .then((error) => {
-        if (this.#open === stream) this.#open = undefined
-        reject(error)
-        for (const { fail } of [...watches.values()]) fail(error)
-        watches.clear()
-      })
+    const { promise: opened, resolve, reject } = Promise.withResolvers<void>()
+    // A connection that failed is told to the watches that wait for it; there may be none any more.
+    opened.catch(() => undefined)
+    let isOpen = false
+    let silence: ReturnType<typeof setTimeout> | undefined
+    const end = (why: Error): void => {
+      clearTimeout(silence)
+      if (this.#open === stream) this.#open = undefined
+      reject(why)
+      for (const { fail } of [...watches.values()]) fail(why)
+      watches.clear()
+    }
+    const leave = (why: Error): void => {
+      end(why)
+      socket.close()
+    }
+    const heard = (): void => {
+      clearTimeout(silence)
+      silence = setTimeout(() => leave(new ConsoleUnreached('the console says nothing any more')), silenceMs)
+    }
+    const stream: OpenStream = { opened, watches, leave, send: (order) => socket.send(JSON.stringify(order)) }
+    heard()
+    socket.addEventListener('open', () => {
+      isOpen = true
+      heard()
+      resolve()
+    })
+    socket.addEventListener('message', ({ data }) => {
+      heard()
+      const line = JSON.parse(String(data)) as Line
+      const watch = watches.get(line.watch ?? 0)
+      if (watch !== undefined) take(watch, line)
+    })
+    socket.addEventListener('close', ({ reason }) => {
+      if (isOpen) end(new ConsoleUnreached(reason || 'the console closed the connection of watches'))
+      else void this.#whyNone().then(end)
+    })
     return stream
   }
 
-  async #read(watches: Map<number, Watch>, onId: (id: string) => void, cut: AbortController): Promise<void> {
-    const answer = await this.#session.fetch('/live', { method: 'POST', signal: cut.signal })
-    if (!answer.ok || answer.body === null) throw new Error(`the console answered ${answer.status}`)
-    const decoder = new TextDecoder()
-    const reader = answer.body.getReader()
-    let rest = ''
-    for (;;) {
-      const timer = setTimeout(() => cut.abort(new Error('the console says nothing any more')), silenceMs)
-      const { done, value } = await reader.read().finally(() => clearTimeout(timer))
-      if (done) return
-      const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
-      rest = lines.pop() ?? ''
-      for (const text of lines) {
-        const line = JSON.parse(text) as Line
-        if (line.stream !== undefined) onId(line.stream)
-        const watch = watches.get(line.watch ?? 0)
-        if (watch !== undefined) take(watch, line)
-      }
+  /** A browser does not say why there is no connection: a request is told. */
+  async #whyNone(): Promise<Error> {
+    try {
+      const answer = await this.#session.fetch('/session')
+      const { message } = (await answer.json()) as { message?: string }
+      return new ConsoleUnreached(message ?? 'the console does not take the connection of watches')
+    } catch (error) {
+      return new ConsoleUnreached(`the console does not answer: ${String(error)}`, { cause: error })
     }
   }
 }
 
 const encoder = new TextEncoder()
 
-function take({ lines, answered, fail }: Watch, line: Line): void {
-  if (line.status === 200) answered({ status: 200, header: () => undefined, body: lines })
-  else if (line.status !== undefined) {
+function take(watch: Watch, line: Line): void {
+  const { lines, answered, fail } = watch
+  if (line.status === 200) {
+    watch.isAnswered = true
+    answered({ status: 200, header: () => undefined, body: lines })
+  } else if (line.status !== undefined) {
     answered({ status: line.status, header: () => undefined, body: encoder.encode(line.body ?? '') })
     lines.close()
-  } else if (line.failed !== undefined) fail(new Error(line.failed))
-  else if (line.end) lines.close()
+  } else if (line.failed !== undefined) {
+    // Before there was an answer, it is the cluster that is not reached; after that, what it sent.
+    fail(watch.isAnswered ? new Error(line.failed) : new ConsoleUnreached(line.failed))
+  } else if (line.end) lines.close()
   else lines.push(encoder.encode(`${JSON.stringify(line.event)}\n`))
 }

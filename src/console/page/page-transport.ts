@@ -1,4 +1,4 @@
-/** The API as the page reaches it: requests through the console, watches in its one stream. */
+/** The API as the page reaches it: requests through the console, watches in its one connection. */
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { Transport, TransportRequest, TransportResponse } from '../../client/transport.ts'
 import type { LiveClient } from './live-client.ts'
@@ -28,8 +28,8 @@ export function pageTransport(session: Session, live: LiveClient): PageTransport
   }
 }
 
-const watch = (live: LiveClient, { path, query, signal: left }: TransportRequest): Promise<TransportResponse> =>
-  live.watch(path, query, left)
+const watch = (live: LiveClient, { path, query, headers, signal }: TransportRequest): Promise<TransportResponse> =>
+  live.watch({ path, query, accept: headers['accept'] }, signal)
 
 async function ask(session: Session, request: TransportRequest): Promise<TransportResponse> {
   const { method, path, query, headers, body, signal: left } = request

@@ -20,6 +20,8 @@ export interface Session {
   readonly lost: ReadonlySignal<Error | undefined>
   /** As the platform's, with the key. */
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>
+  /** The connection of `../live.ts`. */
+  readonly connect: () => WebSocket
 }
 
 const secretIn = ({ hash }: Location): string | undefined => /^#([\w-]{43})$/.exec(hash)?.[1]
@@ -47,7 +49,10 @@ export async function openSession(location: Location, history: History, storage:
   }
   const answer = await withKey('/session')
   if (!answer.ok) throw refused ?? (await refusalOf(answer))
-  return { place: (await answer.json()) as ClusterPlace, lost, fetch: withKey }
+  // Headers can't be set of one: the key goes among the protocols that it offers.
+  const connect = (): WebSocket =>
+    new WebSocket(`${location.origin.replace(/^http/, 'ws')}/live`, ['borough-console', `key.${key}`])
+  return { place: (await answer.json()) as ClusterPlace, lost, fetch: withKey, connect }
 }
 
 const refusalOf = async (answer: Response): Promise<Error> =>

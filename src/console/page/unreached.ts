@@ -4,7 +4,7 @@ import { findStatusError } from '../../kube/status-error.ts'
 /** Codes by which what stands between answers, not the API. */
 export const unreached: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** The console itself does not answer. */
+/** The console does not answer, or does not reach the cluster. */
 export class ConsoleUnreached extends Error {
   override readonly name = 'ConsoleUnreached'
 }

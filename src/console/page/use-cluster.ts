@@ -20,7 +20,7 @@ export function useFeed<T extends KubeObject>(options: FeedOptions): FeedState<T
   const cluster = useCluster()
   const shown = useSignal<FeedState<T>>(notYet)
   const { group, version, resource } = options.resource
-  const { namespace, fieldSelector, labelSelector } = options
+  const { namespace, fieldSelector, labelSelector, metadataOnly } = options
   useEffect(() => {
     const feed = cluster.feed<T>(options)
     const unsubscribe = feed.state.subscribe((state) => {
@@ -30,6 +30,6 @@ export function useFeed<T extends KubeObject>(options: FeedOptions): FeedState<T
       unsubscribe()
       feed.stop()
     }
-  }, [cluster, group, version, resource, namespace, fieldSelector, labelSelector])
+  }, [cluster, group, version, resource, namespace, fieldSelector, labelSelector, metadataOnly])
   return shown.value
 }

@@ -92,11 +92,15 @@ async function sendStream(exchange: Exchange, sink: Writable, body: Stream<Uint8
   if (gone.aborted) stop()
   try {
     for await (const chunk of body) {
+      // A piece has the time that the least rate gives it, and its memory for as long: small ones are seen to be read.
+      for (const slice of chunk.length <= sliceBytes ? [chunk] : slicesOf([chunk])) {
+        if (gone.aborted) break
+        if (sink.write(slice)) continue
+        exchange.sends(slice.length)
+        await waitForDrain(sink, gone)
+        exchange.sent()
+      }
       if (gone.aborted) break
-      if (sink.write(chunk)) continue
-      exchange.sends(chunk.length)
-      await waitForDrain(sink, gone)
-      exchange.sent()
     }
   } finally {
     gone.removeEventListener('abort', stop)

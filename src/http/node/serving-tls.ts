@@ -8,6 +8,7 @@ import { readBoundedFile } from '../../base/bounded-file.ts'
 import { type Clock, sleep } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { readSecretFile } from '../../base/secret-file.ts'
+import { formatTime } from '../../kube/time.ts'
 import type { Listener, TlsMaterial } from './listen.ts'
 
 /** PEM. */
@@ -52,7 +53,8 @@ export async function followServingTls(
     await sleep(clock, checkMs, signal)
     if (signal.aborted) return
     // Each by itself: an authority that was removed is trusted no longer, whatever else can't be read.
-    const shown = await readShown(() => readShownBy(sources))
+    const { cert: present } = known
+    const shown = await readShown(async () => instead(await readShownBy(sources), present, clock.now()))
     const clientCa = await readTrusted(() => sources.clientAuthorities())
     const { key, cert } = shown ?? known
     const next = { key, cert, clientCa: clientCa ?? known.clientCa }
@@ -61,6 +63,13 @@ export async function followServingTls(
     known = next
     log.info({}, 'new connections are served with changed certificates')
   }
+}
+
+/** A certificate whose time is over does not take the place of one that is good. @throws Error */
+function instead(found: Credential, present: string, nowMs: number): Credential {
+  const end = new X509Certificate(found.cert).validToDate
+  if (end.getTime() > nowMs || new X509Certificate(present).validToDate.getTime() <= nowMs) return found
+  throw new Error(`the certificate that is there now ended at ${formatTime(end.getTime())}`)
 }
 
 /** Answers undefined for what can't be read. */

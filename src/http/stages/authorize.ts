@@ -1,9 +1,9 @@
 /** May they: decided from the URL alone, before anything is looked up or a body is read. */
-import type { Authorizer, AuthzAttributes, AuthzDecision, ResourceAttributes } from '../../authz/authz.ts'
+import type { Authorizer, AuthzAttributes, AuthzDecision } from '../../authz/authz.ts'
 import { resourceNotFound } from '../../kube/status-error.ts'
 import { authenticatedGroup } from '../../kube/user.ts'
 import type { ApiRequest, Handler, RequestContext, Stage } from '../api.ts'
-import { isNamespaces, type Target } from '../resolution.ts'
+import { isNamespaces } from '../resolution.ts'
 import { awaitOutside } from '../seats.ts'
 
 export interface AuthorizeOptions {
@@ -90,15 +90,13 @@ async function decide(
  */
 export function attributesOf({ info, user, resolution }: RequestContext): AuthzAttributes {
   if (!info.isResource) return { user, verb: info.verb, path: info.path }
-  if (typeof resolution === 'object') return { user, ...scopeOf(resolution, info.name) }
-  const { verb, group, version, resource, subresource, namespace, name } = info
-  return { user, verb, group, version, resource, subresource, namespace, name }
-}
-
-/** @param pinnedName what a field selector narrows a collection to */
-function scopeOf(target: Target, pinnedName: string): Omit<ResourceAttributes, 'user'> {
-  const { type, verb, namespace, subresource, name } = target
+  if (typeof resolution !== 'object') {
+    const { verb, group, version, resource, subresource, namespace, name } = info
+    return { user, verb, group, version, resource, subresource, namespace, name }
+  }
+  const { type, verb, namespace, subresource, name } = resolution
   return {
+    user,
     verb,
     group: type.group,
     version: type.version,
@@ -106,6 +104,7 @@ function scopeOf(target: Target, pinnedName: string): Omit<ResourceAttributes, '
     subresource,
     // A namespace is authorized like content of itself.
     namespace: !type.namespaced && isNamespaces(type) ? name : namespace,
-    name: name || pinnedName,
+    // Of a collection: what a field selector narrows it to.
+    name: name || info.name,
   }
 }

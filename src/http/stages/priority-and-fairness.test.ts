@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Turns } from '../../base/turns.ts'
 import type { Refused } from '../../flowcontrol/flowcontrol.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import { priorityAndFairness } from './priority-and-fairness.ts'
@@ -11,6 +12,7 @@ test('refusals of a client without credentials do not count for clients at other
     flowControl: { admit: () => refused },
     now: () => 0,
     began() {},
+    longWork: { begin: () => new Turns().slice() },
     lateRefusals: {
       timeOf(flow) {
         flows.push(flow)

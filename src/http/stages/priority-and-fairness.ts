@@ -14,6 +14,7 @@ import { type StatusError, tooManyRequests } from '../../kube/status-error.ts'
 import type { ApiRequest, ApiResponse, Handler, HeldSeat, RequestContext, RequestFlow, Stage } from '../api.ts'
 import { flowOfCaller } from '../flow-of.ts'
 import type { LateRefusals } from '../late-refusals.ts'
+import type { LongWork } from '../long-work.ts'
 
 export interface PriorityAndFairnessDeps {
   readonly flowControl: Pick<FlowControl, 'admit'>
@@ -22,6 +23,7 @@ export interface PriorityAndFairnessDeps {
   /** Work on a request that has waited for its turn begins: what the thread does from here on is its. */
   readonly began: (context: RequestContext) => void
   readonly lateRefusals: Pick<LateRefusals, 'timeOf'>
+  readonly longWork: Pick<LongWork, 'begin'>
 }
 
 export function priorityAndFairness(deps: PriorityAndFairnessDeps): Stage {
@@ -46,10 +48,14 @@ function work(
   if (!admission.granted) return refuse(deps, request, context, admission)
   const seat = new FlowSeat(admission, deps, request, context)
   context.flow = seat
+  context.longWork = deps.longWork
   context.seats.push(seat)
   return andFinally(
     () => next(request, context),
-    () => seat.leave(),
+    () => {
+      seat.leave()
+      context.longPlace?.end()
+    },
   )
 }
 

@@ -6,13 +6,11 @@ import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { printGoValue, quote } from '../../kube/go-quote.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject, member } from '../../kube/json-value.ts'
-import { applyJsonPatch, listIsNoObject, parseJsonPatch } from '../../kube/patch/json-patch.ts'
-import { applyMergePatch, parseMergePatch } from '../../kube/patch/merge-patch.ts'
-import { applyStrategicMergePatch, parseStrategicMergePatch } from '../../kube/patch/strategic-merge-patch.ts'
+import { listIsNoObject } from '../../kube/patch/json-patch.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { repeatsText } from '../../kube/schema/decode.ts'
 import { alreadyExists, badRequest, invalid, StatusError, unsupportedMediaType } from '../../kube/status-error.ts'
-import type { JsonObject, JsonValue, KubeObject, Unvalidated } from '../../kube/types.ts'
+import type { JsonObject, KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { Apply } from '../../registry/field-ownership.ts'
 import type { Transform, UpdateResult, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
@@ -21,13 +19,11 @@ import { bodyMediaType, negotiate } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
 import type { Target } from '../resolution.ts'
 import { checkWriteOptions, type FieldValidation, fieldValidationOf } from './options.ts'
+import { changeOf, jsonPatch, mergePatch, strategicMergePatch } from './patch-change.ts'
 import { warn, writeScope } from './target.ts'
 import { checkAddress, nameMissing } from './update.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
-const jsonPatch = 'application/json-patch+json'
-const mergePatch = 'application/merge-patch+json'
-const strategicMergePatch = 'application/strategic-merge-patch+json'
 export const applyMediaType = 'application/apply-patch+yaml'
 
 /** The 10,000 operations that upstream takes. What they make of an object is bounded as other bodies are. */
@@ -110,30 +106,14 @@ export function patchTransform(
     })
   }
   return (current, slice) => {
-    const changed = change(current as unknown as JsonObject)
-    if (!isJsonObject(changed)) throw undecodable(() => JSON.stringify(changed), listIsNoObject)
-    return afterPause(slice, () => {
-      // A patched value shares parts with what it was made from, and defaults are filled in place.
-      const patched = cloneJson(changed)
-      return afterPause(slice, () => settle(changed, patched, slice))
+    return andThen(change(current as unknown as JsonObject, slice), (changed) => {
+      if (!isJsonObject(changed)) throw undecodable(() => JSON.stringify(changed), listIsNoObject)
+      return afterPause(slice, () => {
+        // A patched value shares parts with what it was made from, and defaults are filled in place.
+        const patched = cloneJson(changed)
+        return afterPause(slice, () => settle(changed, patched, slice))
+      })
     })
-  }
-}
-
-function changeOf(mediaType: string, value: JsonValue, type: ResourceType): (current: JsonObject) => JsonValue {
-  switch (mediaType) {
-    case jsonPatch: {
-      const patch = parseJsonPatch(value)
-      return (current) => applyJsonPatch(current, patch)
-    }
-    case mergePatch: {
-      const patch = parseMergePatch(value)
-      return (current) => applyMergePatch(current, patch)
-    }
-    default: {
-      const patch = parseStrategicMergePatch(value)
-      return (current) => applyStrategicMergePatch(current, patch, type.schema)
-    }
   }
 }
 

@@ -4,7 +4,7 @@ import { andThen } from '../../base/eventual.ts'
 import { parseIncludeObject } from '../../kube/table.ts'
 import type { ReadOptions } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
-import { negotiate } from '../negotiate.ts'
+import { type Negotiated, negotiate } from '../negotiate.ts'
 import { requestSlice } from '../request-slice.ts'
 import { awaitOutside } from '../seats.ts'
 import { listQuery } from './target.ts'
@@ -24,11 +24,16 @@ export function getVerb({ registry, renderer, turns }: VerbDeps): VerbHandler {
     const mayWait = resourceVersion || type.conversion?.remote !== undefined
     const found = registry.get(type, namespace, name, mayWait ? { ...asked, ...waitingOf(request, context) } : asked)
     return andThen(found, (stored) => {
-      const slice = stored.storedSizeBytes > largeBytes ? requestSlice(turns, request, context) : undefined
-      return renderer.object(stored, n, info.query, 200, slice)
+      const isLarge = stored.storedSizeBytes > largeBytes && isMade(n)
+      if (!isLarge) return renderer.object(stored, n, info.query, 200)
+      const begun = context.longWork?.begin(request, context) ?? requestSlice(turns, request, context)
+      return andThen(begun, (slice) => renderer.object(stored, n, info.query, 200, slice))
     })
   }
 }
+
+/** In other forms than its own an object is parsed, and printed. */
+const isMade = ({ view, format, pretty }: Negotiated): boolean => view !== 'object' || format !== 'json' || pretty
 
 export function listVerb({ registry, renderer, visibility, turns }: VerbDeps): VerbHandler {
   return async (request, context, target) => {

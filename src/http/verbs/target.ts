@@ -1,5 +1,7 @@
 /** What a verb works on, and the options a request carries in its query. */
 import type { Caller } from '../../admission/admission.ts'
+import type { Eventual } from '../../base/eventual.ts'
+import type { Slice } from '../../base/turns.ts'
 import { parseGoDuration } from '../../kube/duration.ts'
 import { fieldForbidden } from '../../kube/field-error.ts'
 import { badRequest, invalidOptions } from '../../kube/status-error.ts'
@@ -54,10 +56,12 @@ export function writeScope(
 /** Its signal is made when it is asked for: few requests have one. */
 class RequestCaller implements Caller {
   readonly #request: ApiRequest
+  readonly #context: RequestContext
   readonly outside: NonNullable<Caller['outside']>
 
   constructor(request: ApiRequest, context: RequestContext) {
     this.#request = request
+    this.#context = context
     this.outside = async (wait) => {
       // A failure may be passed over: then the request goes on, and has its seats again.
       const [settled] = await awaitOutside(request, context, Promise.allSettled([wait]))
@@ -68,6 +72,10 @@ class RequestCaller implements Caller {
 
   get signal(): AbortSignal {
     return this.#request.signal
+  }
+
+  beginLong(): Eventual<Slice> | undefined {
+    return this.#context.longWork?.begin(this.#request, this.#context)
   }
 }
 

@@ -8,7 +8,7 @@ import { badRequest, StatusError } from '../status-error.ts'
 import type { JsonObject, KubeObject } from '../types.ts'
 import { configurationProblem } from './check-configuration.ts'
 import { comparingObjects } from './compare.ts'
-import { configuredFields } from './configured-fields.ts'
+import { configuredFields, configuringFields } from './configured-fields.ts'
 import { allowedAside, type Conflict, conflictError, conflictsWith } from './conflicts.ts'
 import { equalSets, type FieldSet, isEmpty } from './field-set.ts'
 import { fieldsOfLastApplied, kubectlManager, withLastApplied } from './last-applied.ts'
@@ -111,7 +111,10 @@ function* planned(input: ApplyInput, managed: readonly Managed[]): Steps<Plan> {
   const root = objectSchema(schema)
   const config = withoutServerMetadata(input.config)
   yield* pausing(input.slice)
-  const fields = configuredFields(schema, config, resetFields)
+  const fields =
+    input.slice === undefined
+      ? configuredFields(schema, config, resetFields)
+      : yield* configuringFields(schema, config, resetFields, input.slice)
   const previous = managed.find((m) => sameManager(m, managerOf(input)))
   const others = knownOnly(
     managed.filter((m) => m !== previous),

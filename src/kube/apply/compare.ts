@@ -26,7 +26,7 @@ import {
   shapeOf,
   sortedNames,
 } from './shape.ts'
-import { pausing, type Steps } from './steps.ts'
+import { inParts, manyMembers, pausing, type Steps } from './steps.ts'
 
 export interface Changes {
   readonly added: FieldSet
@@ -209,10 +209,6 @@ function voidChange(before: JsonValue, after: JsonValue): NodeChanges | undefine
   return isVoid(before) && isVoid(after) ? modifiedLeaf : undefined
 }
 
-/** Maps of more are gone through in order, and in parts where there may be pauses. */
-const manyNames = 100
-const namesAtOnce = 2048
-
 /** Null or without content. */
 function isVoid(value: JsonValue): boolean {
   if (value === null) return true
@@ -238,7 +234,7 @@ function compareFields(pair: Pair, builder: ChangesBuilder): void {
 /** In order from the beginning where there are many: their sets are not built twice. */
 function namesInOrder(map: JsonObject): readonly string[] {
   const names = Object.keys(map)
-  return names.length > manyNames ? sortedNames(map) : names
+  return names.length > manyMembers ? sortedNames(map) : names
 }
 
 /** Fields that are there now. */
@@ -270,7 +266,7 @@ function compareGone(names: readonly string[], pair: Pair, builder: ChangesBuild
 /** Goes down where maps have few members, and takes those of many in parts: total work is bounded, its depth is not. */
 function* comparingFields(pair: Pair, builder: ChangesBuilder, slice: Slice | undefined): Steps<void> {
   const names = namesInOrder(pair.after)
-  if (names.length > manyNames) yield* inParts(names, (part) => compareNames(part, pair, builder), slice)
+  if (names.length > manyMembers) yield* inParts(names, (part) => compareNames(part, pair, builder), slice)
   else for (const name of names) yield* comparingField(name, pair, builder, slice)
   yield* pausing(slice)
   yield* inParts(Object.keys(pair.before), (part) => compareGone(part, pair, builder), slice)
@@ -288,17 +284,6 @@ function* comparingField(name: string, pair: Pair, builder: ChangesBuilder, slic
     yield* comparingFields(pairOf(field, old, value), inner, slice)
     builder.put(fieldElement(name), inner.build())
   } else compareNames([name], pair, builder)
-}
-
-function* inParts(
-  names: readonly string[],
-  work: (part: readonly string[]) => void,
-  slice: Slice | undefined,
-): Steps<void> {
-  for (let from = 0; from < names.length; from += namesAtOnce) {
-    work(names.slice(from, from + namesAtOnce))
-    yield* pausing(slice)
-  }
 }
 
 /** A field by value that is not set: Go prints it as an empty struct or a null list. */
@@ -368,7 +353,7 @@ function* makingWhole(schema: Schema, map: JsonObject, slice: Slice | undefined)
   const names = sortedNames(map)
   const node: Node = { '.': leaf }
   let hasContent = false
-  if (names.length > manyNames) {
+  if (names.length > manyMembers) {
     yield* inParts(names, (part) => (hasContent = addWhole(part, schema, map, node) || hasContent), slice)
     return hasContent ? node : leaf
   }

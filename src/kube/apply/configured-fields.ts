@@ -3,16 +3,43 @@
  * Unlike an Update, it does not claim the structs and maps around them.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/tofieldset.go
  */
+import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { emptySet, type FieldSet, isEmpty, leaf, orderMembers, recursiveDifference, withSelf } from './field-set.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
-import { anySchema, declaredField, fieldSchema, indexList, isMap, itemSchema, shapeOf, sortedNames } from './shape.ts'
+import {
+  addItems,
+  anySchema,
+  declaredField,
+  fieldSchema,
+  type ItemIndex,
+  type Items,
+  indexList,
+  isMap,
+  itemSchema,
+  shapeOf,
+  sortedNames,
+} from './shape.ts'
+import { inParts, manyMembers, pausing, type Steps } from './steps.ts'
 
 /** Without what has no owner (TypeMeta, names, ...). */
 export function configuredFields(schema: Schema, config: KubeObject, resetFields?: FieldSet | undefined): FieldSet {
   const set = difference(fieldsOf(objectSchema(schema), config as unknown as JsonValue))
+  return resetFields === undefined ? set : recursiveDifference(set, resetFields)
+}
+
+/** The same with pauses, where there is much of it. */
+export function* configuringFields(
+  schema: Schema,
+  config: KubeObject,
+  resetFields: FieldSet | undefined,
+  slice: Slice,
+): Steps<FieldSet> {
+  const node = yield* makingNode(objectSchema(schema), config as unknown as JsonValue, slice)
+  const set = difference(node ?? emptySet)
+  yield* pausing(slice)
   return resetFields === undefined ? set : recursiveDifference(set, resetFields)
 }
 
@@ -52,9 +79,50 @@ function nodeOf(schema: Schema, value: JsonValue): FieldSet | undefined {
   }
 }
 
-function mapNode(schema: Schema, map: JsonObject): FieldSet | undefined {
-  const node: Record<PathElement, FieldSet> = {}
-  for (const name of sortedNames(map)) {
+function* makingNode(schema: Schema, value: JsonValue, slice: Slice): Steps<FieldSet | undefined> {
+  const shape = shapeOf(schema, value)
+  yield* pausing(slice)
+  if (value === null || shape === 'leaf') return nodeOf(schema, value)
+  if (shape === 'list') return yield* makingListNode(schema, value as JsonValue[], slice)
+  const map = value as JsonObject
+  const names = sortedNames(map)
+  const node: Node = {}
+  if (names.length > manyMembers) yield* inParts(names, (part) => mapNode(schema, map, part, node), slice)
+  else {
+    for (const name of names) {
+      const value = map[name]
+      const isSmall = typeof value !== 'object' || value === null || isEmpty(value as object as FieldSet)
+      if (isSmall) mapNode(schema, map, [name], node)
+      else {
+        const below = yield* makingNode(fieldSchema(schema, name) ?? anySchema, value, slice)
+        const child = declaredField(schema, name) === undefined ? withSelf(below) : below
+        if (child !== undefined) node[fieldElement(name)] = child
+      }
+    }
+  }
+  return isEmpty(node) ? undefined : node
+}
+
+function* makingListNode(schema: Schema, list: readonly JsonValue[], slice: Slice): Steps<FieldSet | undefined> {
+  if (list.length <= manyMembers) return listNode(schema, list)
+  const index: ItemIndex = new Map()
+  yield* inParts(list, (part) => addItems(index, schema, part), slice)
+  const node: Node = {}
+  const items = itemSchema(schema)
+  yield* inParts([...index], (part) => addItemNodes(part, items, node), slice)
+  return orderMembers(node)
+}
+
+type Node = Record<PathElement, FieldSet>
+
+/** Of `names`, into `node`: a large map is gone through in parts. */
+function mapNode(
+  schema: Schema,
+  map: JsonObject,
+  names: readonly string[] = sortedNames(map),
+  node: Node = {},
+): FieldSet | undefined {
+  for (const name of names) {
     const value = map[name]
     if (value === undefined) continue
     const below = nodeOf(fieldSchema(schema, name) ?? anySchema, value)
@@ -68,12 +136,13 @@ function mapNode(schema: Schema, map: JsonObject): FieldSet | undefined {
 
 function listNode(schema: Schema, list: readonly JsonValue[]): FieldSet | undefined {
   if (list.length === 0) return undefined
-  const node: Record<PathElement, FieldSet> = {}
-  const items = itemSchema(schema)
-  for (const [element, found] of indexList(schema, list)) {
-    node[element] = 'item' in found ? withSelf(nodeOf(items, found.item)) : leaf
-  }
+  const node: Node = {}
+  addItemNodes(indexList(schema, list), itemSchema(schema), node)
   return orderMembers(node)
+}
+
+function addItemNodes(found: Iterable<readonly [PathElement, Items]>, items: Schema, node: Node): void {
+  for (const [element, one] of found) node[element] = 'item' in one ? withSelf(nodeOf(items, one.item)) : leaf
 }
 
 /** The set, with every struct field that has something in the set below it (as removing the field removes it all). */

@@ -56,7 +56,10 @@ export function orderMembers(node: Record<PathElement, FieldSet>): FieldSet {
   let previous: PathElement | undefined
   let sibling: Sibling | undefined
   for (const key in node) {
-    if (isField(key) && (previous === undefined || isField(previous))) {
+    if (previous !== undefined && isPlainMember(key) && isPlainMember(previous)) {
+      if (withoutQuote(previous) > withoutQuote(key)) return sortMembers(node)
+      sibling = undefined
+    } else if (isField(key) && (previous === undefined || isField(previous))) {
       if (previous !== undefined && previous > key) return sortMembers(node)
       sibling = undefined
     } else {
@@ -80,11 +83,22 @@ const isField = (element: PathElement): boolean => element === self || element.s
 function inOrder(elements: PathElement[]): readonly PathElement[] {
   // The order of fields is that of their texts, and maps of strings have many.
   if (elements.every(isField)) return elements.sort()
+  // So is that of strings in a set, which end before their closing quote.
+  const members = elements.filter((element) => element !== self)
+  if (members.every(isPlainMember)) {
+    const ordered = members.map(withoutQuote).sort().map(withQuote)
+    return members.length === elements.length ? ordered : [self, ...ordered]
+  }
   return elements
     .map(siblingOf)
     .sort(compareSiblings)
     .map(({ element }) => element)
 }
+
+/** `v:"text"` with nothing in it that JSON escapes. */
+const isPlainMember = (element: PathElement): boolean => element.startsWith('v:"') && !element.includes('\\')
+const withoutQuote = (element: PathElement): string => element.slice(0, -1)
+const withQuote = (text: string): PathElement => `${text}"`
 
 /** Pair by pair: one after the other, each would copy what those before it made. */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {

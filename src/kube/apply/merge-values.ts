@@ -8,7 +8,7 @@
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import type { PathElement } from './path-element.ts'
-import { anySchema, elementOf, equalValues, fieldSchema, indexList, itemSchema, own, put, shapeOf } from './shape.ts'
+import { anySchema, elementOf, equalValues, fieldSchema, itemSchema, own, put, shapeOf } from './shape.ts'
 
 export function mergeValues(schema: Schema, live: JsonValue, config: JsonValue): JsonValue {
   if (live === config) return live
@@ -20,6 +20,7 @@ export function mergeValues(schema: Schema, live: JsonValue, config: JsonValue):
   }
   if (left === 'list' && right === 'list') {
     if (live === null || config === null) return live === null ? config : keepUnlessEmpty(live)
+    if (equalValues(live, config)) return live
     return mergeLists(schema, live as JsonValue[], config as JsonValue[])
   }
   return equalValues(live, config) ? live : config
@@ -44,27 +45,36 @@ function mergeMaps(schema: Schema, live: JsonObject, config: JsonObject): JsonOb
   return result ?? live
 }
 
+/** Which item of a list is which. The members of a set, which are no containers, name themselves. */
+type ListElement = PathElement | number | boolean
+
+const elementsOf = (schema: Schema, list: readonly JsonValue[]): readonly ListElement[] =>
+  schema.listType === 'set' ? (list as ListElement[]) : list.map((item) => elementOf(schema, item) as PathElement)
+
 /**
  * Items of the configuration keep their order among themselves, items that only live has stay where they are relative
  * to their live neighbours. Duplicate live items are kept if the configuration does not name them, else replaced.
  */
 function mergeLists(schema: Schema, live: JsonValue[], config: JsonValue[]): JsonValue[] {
   const items = itemSchema(schema)
-  const liveElements = live.map((item) => elementOf(schema, item) as PathElement)
-  const configElements = config.map((item) => elementOf(schema, item) as PathElement)
-  const liveIndex = indexList(schema, live)
+  const liveElements = elementsOf(schema, live)
+  const configElements = elementsOf(schema, config)
+  /** Undefined for those that stand there twice. */
+  const liveIndex = new Map<ListElement, JsonValue | undefined>()
+  for (const [i, element] of liveElements.entries())
+    liveIndex.set(element, liveIndex.has(element) ? undefined : live[i])
   const configured = new Set(configElements)
   const shared = configElements.filter((element) => liveIndex.has(element))
-  const merged = new Set<PathElement>()
+  const merged = new Set<ListElement>()
   const result: JsonValue[] = []
 
   let nextShared = 0
   const take = (position: number): void => {
-    const element = configElements[position] as PathElement
+    const element = configElements[position] as ListElement
     const item = config[position] as JsonValue
     const old = liveIndex.get(element)
     merged.add(element)
-    result.push(old !== undefined && 'item' in old ? mergeValues(items, old.item, item) : item)
+    result.push(old === undefined ? item : mergeValues(items, old, item))
   }
 
   let l = 0

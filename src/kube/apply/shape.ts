@@ -104,8 +104,11 @@ function isIndexable(schema: Schema, list: readonly JsonValue[]): boolean {
 export type Items = { readonly item: JsonValue } | { readonly duplicates: readonly JsonValue[] }
 
 /** Only for what `shapeOf` calls a list. Ascending by position of the first of each. */
-export function indexList(schema: Schema, list: readonly JsonValue[]): Map<PathElement, Items> {
-  const index = new Map<PathElement, { readonly item: JsonValue } | { readonly duplicates: JsonValue[] }>()
+export const indexList = (schema: Schema, list: readonly JsonValue[]): ItemIndex => addItems(new Map(), schema, list)
+
+export type ItemIndex = Map<PathElement, { readonly item: JsonValue } | { readonly duplicates: JsonValue[] }>
+
+export function addItems(index: ItemIndex, schema: Schema, list: readonly JsonValue[]): ItemIndex {
   for (const item of list) {
     const element = elementOf(schema, item) as PathElement
     const earlier = index.get(element)

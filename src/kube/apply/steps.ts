@@ -14,6 +14,21 @@ export function* pausing(slice: Slice | undefined): Steps<void> {
   if (pause) yield pause.then(() => undefined)
 }
 
+/** Of a map or a list of more members parts are gone through, with pauses between them. */
+export const manyMembers = 100
+const membersAtOnce = 2048
+
+export function* inParts<T>(
+  members: readonly T[],
+  work: (part: readonly T[]) => void,
+  slice: Slice | undefined,
+): Steps<void> {
+  for (let from = 0; from < members.length; from += membersAtOnce) {
+    work(members.slice(from, from + membersAtOnce))
+    yield* pausing(slice)
+  }
+}
+
 /** Runs steps: at once if none of them has to be waited for. */
 export function settled<T>(steps: Steps<T>): T | Promise<T> {
   let step = steps.next()

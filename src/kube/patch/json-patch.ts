@@ -10,6 +10,7 @@
  * What does not apply is said in the words of that library; webhooks and policies see them, clients do not.
  * @see RFC 6902, gopkg.in/evanphx/json-patch.v4, k8s.io/apiserver/pkg/endpoints/handlers/patch.go v0.36
  */
+import { type Resumable, runAtOnce } from '../../base/resumable.ts'
 import { cloneJson } from '../clone-json.ts'
 import { quote } from '../go-quote.ts'
 import { isJsonObject, jsonEqual, member, nestsDeeperThan, setMember } from '../json-value.ts'
@@ -173,8 +174,11 @@ class Application {
     this.#root = document
   }
 
-  run(operations: readonly JsonPatchOperation[]): JsonValue {
-    for (const operation of operations) this.#apply(operation)
+  *run(operations: readonly JsonPatchOperation[]): Resumable<JsonValue> {
+    for (const operation of operations) {
+      this.#apply(operation)
+      yield
+    }
     return this.#root
   }
 
@@ -315,9 +319,13 @@ class Application {
 }
 
 /** @throws StatusError Invalid (422) without details if an operation does not apply, its cause says which and why. */
-export function applyJsonPatch(document: JsonValue, patch: JsonPatch): JsonValue {
+export const applyJsonPatch = (document: JsonValue, patch: JsonPatch): JsonValue =>
+  runAtOnce(applyingJsonPatch(document, patch))
+
+/** The same, with places for a pause between the operations. @throws StatusError Invalid */
+export function* applyingJsonPatch(document: JsonValue, patch: JsonPatch): Resumable<JsonValue> {
   try {
-    const result = new Application(document).run(patch.operations)
+    const result = yield* new Application(document).run(patch.operations)
     if (nestsDeeperThan(result, maxDepth)) throw new PatchFault('exceeded max depth')
     return result
   } catch (e) {

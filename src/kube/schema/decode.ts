@@ -31,6 +31,7 @@ export interface Decoded {
 }
 
 const maxUnknown = 100
+const none: readonly string[] = []
 
 /** `io.k8s.api.core.v1.PodSpec` → `PodSpec` */
 const bareName = (schema: Schema | undefined): string => schema?.typeName?.split('.').at(-1) ?? ''
@@ -83,7 +84,8 @@ class Decoder {
   readonly #path: (string | number)[] = []
   /** Where we are, as Go's messages have it: struct fields only, neither map keys nor indices. */
   readonly #fields: string[] = []
-  readonly unknown = new Set<string>()
+  /** Made when there is one. */
+  #unknown: Set<string> | undefined
   /** The innermost struct: Go names it in messages. */
   #struct: Schema | undefined
 
@@ -147,7 +149,7 @@ class Decoder {
       const child = value[key] as JsonValue
       const field = schema.properties?.get(key)
       let kept: JsonValue | undefined
-      if (!field) this.#unknown(key)
+      if (!field) this.#noteUnknown(key)
       else if (child !== null) {
         this.#path.push(key)
         this.#fields.push(key)
@@ -162,8 +164,14 @@ class Decoder {
     return out ?? value
   }
 
-  #unknown(key: string): void {
-    if (this.unknown.size < maxUnknown) this.unknown.add(printPath([...this.#path, key]))
+  /** Each once, in the order in which they were found. */
+  get unknownFields(): readonly string[] {
+    return this.#unknown === undefined ? none : [...this.#unknown]
+  }
+
+  #noteUnknown(key: string): void {
+    this.#unknown ??= new Set()
+    if (this.#unknown.size < maxUnknown) this.#unknown.add(printPath([...this.#path, key]))
   }
 
   /** A null value is there, as the zero value of its type. */
@@ -285,8 +293,8 @@ function canonicalBase64(text: string): string {
 export function decode(value: JsonValue, schema: Schema, dialect: Dialect = 'json'): Decoded {
   const decoder = new Decoder(dialect)
   const decoded = decoder.value(value, schema) as JsonObject
-  const unknownFields = [...decoder.unknown]
-  return { value: decoded, unknownFields: dialect === 'map' ? unknownFields.sort() : unknownFields }
+  const { unknownFields } = decoder
+  return { value: decoded, unknownFields: dialect === 'map' ? unknownFields.toSorted() : unknownFields }
 }
 
 /** Keys that stood twice, as the parser found them. */

@@ -18,6 +18,8 @@ export interface LoggedChange {
 export interface LoggedChanges extends Disposable {
   /** Of the store. */
   readonly revision: Revision
+  /** How many changes there are. */
+  readonly size: number
   /** It exists. */
   has(key: string): boolean
   /** Ascending. @throws StorageError code=damaged, corrupt */
@@ -35,6 +37,7 @@ export function openChanges(directory: string, after: Revision): LoggedChanges |
     }
     return {
       revision: meta.head,
+      size: Number(database.prepare('SELECT count(*) AS n FROM log WHERE revision > ?').get(after)?.['n']),
       has: (key) => database.prepare('SELECT 1 FROM present WHERE key = ?').get(key) !== undefined,
       *changes() {
         const rows = database.prepare(

@@ -6,6 +6,8 @@ import type { StoreCondition } from '../storage.ts'
 /** Below this share of what there could be, and below this many bytes, there is little left. */
 const lowShare = 0.1
 const lowBytes = 256 * 1024 * 1024
+/** A start makes a few files, and so does a backup. */
+const fewInodes = 64
 
 /** `fileBytes`: with what is in the log. `maxFileBytes` 0: no bound but the disk. `broken`: why nothing is written. */
 export function conditionOf(
@@ -15,7 +17,7 @@ export function conditionOf(
   isFull: boolean,
   broken: string | undefined,
 ): StoreCondition {
-  const { bavail, bsize, blocks } = statfsSync(directory)
+  const { bavail, bsize, blocks, files, ffree } = statfsSync(directory)
   const usedBytes = sizeOf(join(directory, 'state.db')) + sizeOf(join(directory, 'state.db-wal'))
   const onDisk = bavail * bsize
   const toLimit = maxFileBytes === 0 ? Number.POSITIVE_INFINITY : Math.max(0, maxFileBytes - fileBytes)
@@ -26,6 +28,10 @@ export function conditionOf(
     warnings.push(`the store in ${directory} is full: only deletes and small changes are taken until there is room`)
   } else if (freeBytes < Math.min(lowBytes, lowShare * Math.min(blocks * bsize, usedBytes + toLimit))) {
     warnings.push(`the store in ${directory} has little room left: ${Math.floor(freeBytes / 1024 / 1024)} MiB`)
+  }
+  // A file system that counts none says 0 of 0.
+  if (files > 0 && ffree < fewInodes) {
+    warnings.push(`the file system of the store in ${directory} has few inodes left: ${ffree}`)
   }
   return { writes: broken !== undefined ? 'none' : isFull ? 'small' : 'all', warnings, usedBytes, freeBytes }
 }

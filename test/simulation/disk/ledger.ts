@@ -2,13 +2,20 @@
  * What was asked of a store, what it acknowledged or showed, and what must therefore be there after a power failure:
  * acknowledged ⊆ recovered ⊆ attempted.
  */
-import type { Revision } from '../../../src/storage/storage.ts'
+import type { Change, Entry, Revision } from '../../../src/storage/storage.ts'
 
 /** undefined: deleted. */
 export interface Version {
   readonly key: string
   readonly text: string | undefined
 }
+
+export const textOf = ({ value }: Entry): string => Buffer.from(value).toString('utf8')
+
+export const versionOf = ({ key, value }: Change): Version => ({
+  key,
+  text: value === undefined ? undefined : Buffer.from(value).toString('utf8'),
+})
 
 interface Attempt {
   readonly writes: readonly Version[]

@@ -207,7 +207,11 @@ const system = {
     return capi.SQLITE_OK
   },
   xDelete(_vfs: number, name: number) {
-    simulated.disk.remove(wasm.cstrToJs(name) ?? '')
+    const path = wasm.cstrToJs(name) ?? ''
+    // A log is deleted by name, by a connection that still has its database open.
+    const openers = [...files.values()].filter((open) => `${open.path}-wal` === path)
+    const isOfTheDead = openers.every(({ generation }) => generation !== simulated.disk.generation)
+    if (openers.length === 0 || !isOfTheDead) simulated.disk.remove(path)
     return capi.SQLITE_OK
   },
   xAccess(_vfs: number, name: number, _flags: number, target: number) {

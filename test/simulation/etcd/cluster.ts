@@ -38,7 +38,7 @@ export class EtcdCluster {
   #term = 2
   #electedAt = 0
   /** Called with each commit, before any member shows it. */
-  onApplied: ((commit: Commit) => void) | undefined
+  readonly onApplied: Set<(commit: Commit) => void> = new Set()
 
   constructor(scheduler: Scheduler, random: Random, store: EtcdMvcc, count: number) {
     this.scheduler = scheduler
@@ -66,7 +66,7 @@ export class EtcdCluster {
   /** A commit has been applied through one member; the others follow. */
   applied(by: EtcdMember): void {
     const newest = this.store.commits.at(-1)
-    if (newest !== undefined) this.onApplied?.(newest)
+    if (newest !== undefined) for (const listener of [...this.onApplied]) listener(newest)
     for (const member of this.members) {
       if (member === by) member.apply()
       else this.scheduler.after(member.lagMs * this.random.next(), () => member.apply())

@@ -180,13 +180,13 @@ describe('what is looked at', () => {
     ['CREATE', '', 'pods', 'eviction', false],
     ['CONNECT', '', 'pods', 'exec', false],
     ['DELETE', '', 'pods', '', false],
-    ['UPDATE', '', 'namespaces', '', true],
+    ['UPDATE', '', 'namespaces', '', ['validate']],
     ['UPDATE', '', 'namespaces', 'finalize', false],
-    ['UPDATE', 'apps', 'deployments', '', true],
+    ['UPDATE', 'apps', 'deployments', '', ['validate']],
     ['UPDATE', 'apps', 'deployments', 'scale', false],
     ['CREATE', 'example.com', 'deployments', '', false],
     ['CREATE', '', 'configmaps', '', false],
   ] as const)('%s %s %s %s', (operation, group, resource, subresource, want) => {
-    expect(plugin.handles(operation, typeOf(group, resource), subresource)).toBe(want)
+    expect(plugin.handles(operation, typeOf(group, resource), subresource)).toEqual(want)
   })
 })

@@ -75,8 +75,8 @@ export function podSecurity(given: PodSecurityParts): AdmissionPlugin {
     handles(operation, type, subresource) {
       if (operation !== 'CREATE' && operation !== 'UPDATE') return false
       const judged = judgedOf(type)
-      if (judged === undefined) return false
-      return judged === 'pod' ? !ignoredSubresources.has(subresource) : subresource === ''
+      if (judged === 'pod') return !ignoredSubresources.has(subresource)
+      return judged !== undefined && subresource === '' && ['validate']
     },
     validate(a) {
       if (judgedOf(a.type) === 'namespace') return checkNamespace(a, parts)
@@ -88,8 +88,9 @@ export function podSecurity(given: PodSecurityParts): AdmissionPlugin {
       // Believed only from what is there now: it may have been made, or the label lifted, elsewhere a moment ago.
       return namespaces.refresh().then(() => settle(a, namespaces.find(a.namespace), parts))
     },
+    /** Of pods. */
     decide(a, view) {
-      if (judgedOf(a.type) !== 'pod' || !isWorthALook(a) || isExempt(a, parts)) return {}
+      if (!isWorthALook(a) || isExempt(a, parts)) return {}
       const seen = view.see(namespaces.type, '', a.namespace)
       const namespace = seen.object
       if (namespace !== undefined) {

@@ -11,7 +11,7 @@ import { useAnswer } from '../use-answer.ts'
 import { useCluster } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { useFirst } from '../widgets/first.tsx'
-import { Refusal } from '../widgets/refusal.tsx'
+import { WriteRefusal } from '../widgets/refusal.tsx'
 import { Words } from '../widgets/words.tsx'
 import type { FoundObject } from './object-tree.ts'
 import { useContent } from './use-content.ts'
@@ -153,7 +153,7 @@ function Confirm({ name }: { readonly name: string }) {
         Delete {name}
       </button>
       <CopyCommand command={`kubectl delete namespace ${name}`} />
-      {refused.value === undefined ? null : <Refusal error={refused.value} title="It was not deleted" />}
+      {refused.value === undefined ? null : <WriteRefusal error={refused.value} title="It was not deleted" />}
     </form>
   )
 }

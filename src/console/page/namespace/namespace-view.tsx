@@ -9,6 +9,7 @@ import { rowOf } from '../namespaces/namespace-row.ts'
 import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
 import { PhaseBadge, PopulationBadge } from '../namespaces/phase-badge.tsx'
 import { Link } from '../router.tsx'
+import { useUpdates } from '../templates/updates.ts'
 import { useCluster } from '../use-cluster.ts'
 import { Asking } from '../widgets/asking.tsx'
 import { CopyCommand } from '../widgets/copy-command.tsx'
@@ -121,6 +122,7 @@ function bodyOf(tab: TabPath, name: string, namespace: Namespace | undefined): C
 
 function Head({ name, namespace }: { readonly name: string; readonly namespace: Namespace | undefined }) {
   const row = namespace === undefined ? undefined : rowOf(namespace)
+  const updatesOf = useUpdates()
   return (
     <header class="view-head namespace-head">
       <nav aria-label="Back">
@@ -133,7 +135,11 @@ function Head({ name, namespace }: { readonly name: string; readonly namespace: 
             <PhaseBadge phase={row.phase} />
           </Fact>
           <Fact term="Templates">
-            <PopulationBadge phase={row.phase} population={row.population} />
+            <PopulationBadge
+              phase={row.phase}
+              population={row.population}
+              updates={namespace === undefined ? undefined : updatesOf?.(namespace)}
+            />
           </Fact>
           <Fact term="Owner">{row.owner === '' ? '–' : <Words text={row.owner} />}</Fact>
           <Fact term="Age">

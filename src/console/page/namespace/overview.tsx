@@ -1,9 +1,11 @@
 /** What is up with a namespace: why it is as it is, how near to its limits, what may be set, what happened last. */
 import type { Namespace } from '../../../apis/namespaces/types.ts'
+import { loadTemplateStanding } from '../later-views.ts'
 import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
 import { type Quota, quotaResource, usagesOf } from '../namespaces/quota-glance.tsx'
 import { Link } from '../router.tsx'
 import { useFeed } from '../use-cluster.ts'
+import { Later } from '../widgets/later.tsx'
 import { Meter } from '../widgets/meter.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { EventList } from './events.tsx'
@@ -29,6 +31,7 @@ export function Overview({ name, namespace }: OverviewProps) {
         <Limits namespace={name} />
       </section>
       {isSettable ? <Settings namespace={namespace} /> : null}
+      {namespace === undefined ? null : <Later load={loadTemplateStanding} given={{ namespace }} />}
       <section class="panel wide" aria-labelledby="latest">
         <h2 id="latest">Latest events</h2>
         <EventList namespace={name} most={latestEvents} />

@@ -3,10 +3,11 @@
  * in refusals. A user who may not read templates is asked by the server alone. Pure.
  */
 import type { Namespace } from '../../../apis/namespaces/types.ts'
-import { compileMatcher, selectTemplates } from '../../../apis/templates/match.ts'
+import { selectTemplates } from '../../../apis/templates/match.ts'
 import { allowedFor, fieldOf } from '../../../apis/templates/parameters.ts'
 import { creatorKey, type NamespaceTemplate, type TemplateParameter } from '../../../apis/templates/types.ts'
 import { findStatusError } from '../../../kube/status-error.ts'
+import { matcherOf } from '../templates/matcher.ts'
 import { keyAt } from './draft.ts'
 
 export interface AskedField {
@@ -32,7 +33,7 @@ export function selecting(
   // A namespace without a name is selected by every name.
   if (metadata.name === '') return []
   const annotations = { [creatorKey]: creator, ...metadata.annotations }
-  return selectTemplates(templates.map(compileMatcher), { metadata: { ...metadata, annotations } })
+  return selectTemplates(templates.map(matcherOf), { metadata: { ...metadata, annotations } })
 }
 
 /** Two templates may ask for one key: then only what both allow is offered. */

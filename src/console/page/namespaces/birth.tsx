@@ -128,7 +128,7 @@ function Step({ done, text }: { readonly done: boolean; readonly text: string })
 
 function Arrived(props: { readonly namespace: string; readonly resource: (typeof kindsOfBirth)[number] }) {
   const { namespace, resource } = props
-  const { objects } = useFeed<KubeObject>({ resource, namespace })
+  const { objects } = useFeed<KubeObject>({ resource, namespace, metadataOnly: true })
   return objects.map(({ metadata }) => (
     <li key={metadata.uid}>
       <span class="kind">{resource.resource}</span> <Words text={metadata.name ?? ''} />{' '}

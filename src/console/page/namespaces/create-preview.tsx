@@ -1,7 +1,8 @@
 /** What a new namespace will be and hold, asked of the server without anything being made. */
 import { Moment } from '../widgets/moment.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
-import type { DraftPreview, PreviewedObject } from './draft-preview.ts'
+import { Words } from '../widgets/words.tsx'
+import type { Awaited, DraftPreview, PreviewedObject } from './draft-preview.ts'
 
 export type Preview =
   | { readonly kind: 'none' }
@@ -37,7 +38,7 @@ function PreviewBody({ preview }: { readonly preview: Preview }) {
 }
 
 function Previewed({ preview }: { readonly preview: DraftPreview }) {
-  const { owner, expires, metadata, templates, skipped, warnings } = preview
+  const { owner, expires, metadata, templates, skipped, awaited, warnings } = preview
   return (
     <>
       <dl class="facts">
@@ -84,6 +85,7 @@ function Previewed({ preview }: { readonly preview: DraftPreview }) {
           </div>
         ),
       )}
+      {awaited.length === 0 ? null : <AwaitedList awaited={awaited} />}
       {skipped.map(({ title, message }) => (
         <p class="notice wait" key={title}>
           {title} would be left out: {message}
@@ -96,6 +98,29 @@ function Previewed({ preview }: { readonly preview: DraftPreview }) {
       ))}
     </>
   )
+}
+
+function AwaitedList({ awaited }: { readonly awaited: readonly Awaited[] }) {
+  return (
+    <div>
+      <h3>What it would wait for before it is ready</h3>
+      <ul class="objects">
+        {awaited.map(({ name, turn }) => (
+          <li key={name}>
+            <Words text={name} /> <span class="muted">{turn === undefined ? '' : turnText(turn)}</span>
+          </li>
+        ))}
+      </ul>
+      {awaited.some(({ turn }) => turn === undefined) ? (
+        <p class="muted">How long each may take is in NamespaceInitializerConfigurations, which you may not read.</p>
+      ) : null}
+    </div>
+  )
+}
+
+function turnText({ timeoutMs, goesOn }: NonNullable<Awaited['turn']>): string {
+  if (timeoutMs === undefined) return 'for as long as it takes'
+  return `at most ${timeoutMs / 1000} s, then it ${goesOn ? 'goes on without' : 'is deleted'}`
 }
 
 function Previewable({ previewed: { title, object, said = [] } }: { readonly previewed: PreviewedObject }) {

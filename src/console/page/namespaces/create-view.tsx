@@ -2,12 +2,17 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { expiresAtAnnotation, ttlAnnotation } from '../../../apis/expiry/types.ts'
+import {
+  initializerConfigurationResource,
+  type NamespaceInitializerConfiguration,
+} from '../../../apis/initializers/types.ts'
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
 import { isDisabled } from '../../../apis/templates/match.ts'
 import { type NamespaceTemplate, ownerKey, templateResource } from '../../../apis/templates/types.ts'
-import { isForbidden } from '../../../kube/status-error.ts'
+import { isForbidden, isNotFound } from '../../../kube/status-error.ts'
 import type { Cluster } from '../cluster.ts'
 import { focusMain, type Router, useRouter } from '../router.tsx'
+import { fitObject } from '../shapes.ts'
 import { useAnswer } from '../use-answer.ts'
 import { useCluster, useFeed } from '../use-cluster.ts'
 import { namespaceInPath } from '../view-paths.ts'
@@ -46,6 +51,12 @@ export function CreateView() {
   const demanded = useSignal<readonly string[]>(Object.keys(refused?.draft.given ?? {}))
   const templates = useFeed<NamespaceTemplate>({ resource: templateResource })
   const { value: me } = useAnswer(() => cluster.me(), [cluster])
+  /** Undefined where they may not be read, or are not served. */
+  const { value: configurations } = useAnswer(
+    (signal) =>
+      cluster.client.list(initializerConfigurationResource, { signal }).then(({ items }) => items, noneReadable),
+    [cluster],
+  )
   const namespace = namespaceOf(draft.value)
   const { name = '' } = namespace.metadata
   const text = JSON.stringify(namespace)
@@ -95,7 +106,7 @@ export function CreateView() {
             })
           }
         />
-        <CreatePreview preview={previewFor(asked.value, templates.objects)} isAsking={isAsking.value} />
+        <CreatePreview preview={previewFor(asked.value, templates.objects, configurations)} isAsking={isAsking.value} />
       </div>
       <footer class="view-foot">
         <CopyCommand command={createCommand(draft.value)} />
@@ -152,14 +163,23 @@ async function askDryRun(cluster: Cluster, namespace: Namespace, signal: AbortSi
   try {
     const options = { dryRun: true, signal }
     const { object, warnings } = await cluster.heeding((client) => client.create(namespaceResource, namespace, options))
-    return { kind: 'answered', answer: { object: object as Namespace, warnings } }
+    return { kind: 'answered', answer: { object: fitObject(namespaceResource, object), warnings } }
   } catch (error) {
     return { kind: 'refused', error }
   }
 }
 
-function previewFor(asked: Asked, templates: readonly NamespaceTemplate[]): Preview {
+/** @throws what is another answer than that they can't be read */
+function noneReadable(error: unknown): undefined {
+  if (!isForbidden(error) && !isNotFound(error)) throw error
+}
+
+function previewFor(
+  asked: Asked,
+  templates: readonly NamespaceTemplate[],
+  configurations: readonly NamespaceInitializerConfiguration[] | undefined,
+): Preview {
   if (asked.kind !== 'answered') return asked
   const { object, warnings } = asked.answer
-  return { kind: 'known', preview: previewOf(object, warnings, templates) }
+  return { kind: 'known', preview: previewOf(object, warnings, templates, configurations) }
 }

@@ -3,7 +3,10 @@
  * them: what becomes of one is known to the page of the birth, and what was refused to the form that comes back.
  */
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { Client } from '../../../client/client.ts'
+import { isNotFound } from '../../../kube/status-error.ts'
+import { writeOrLook } from '../lost-answer.ts'
 import { type Draft, namespaceOf } from './draft.ts'
 
 export interface RefusedDraft {
@@ -14,17 +17,31 @@ export interface RefusedDraft {
 /** Those of one page. */
 export class Creations {
   readonly #client: Client
+  readonly #clock: Clock
   readonly #underWay = new Map<string, Promise<Namespace>>()
   #refused: RefusedDraft | undefined
 
-  constructor(client: Client) {
+  constructor(client: Client, clock: Clock) {
     this.#client = client
+    this.#clock = clock
   }
 
   /** The draft of one that is refused is had from `takeRefused`. */
   begin(draft: Draft): Promise<Namespace> {
     const { name } = draft
-    const created = this.#client.create(namespaceResource, namespaceOf(draft)) as Promise<Namespace>
+    const client = this.#client
+    const sent = namespaceOf(draft)
+    const created = writeOrLook(() => client.create(namespaceResource, sent) as Promise<Namespace>, {
+      clock: this.#clock,
+      async look() {
+        const found = await client.get(namespaceResource, { name }).catch((error: unknown) => {
+          if (isNotFound(error)) return undefined
+          throw error
+        })
+        if (found === undefined || holds(found, sent)) return found
+        throw new Error(`a namespace ${name} is there, and not as it was asked for: another client made it`)
+      },
+    })
     this.#underWay.set(name, created)
     const end = (): void => {
       if (this.#underWay.get(name) === created) this.#underWay.delete(name)
@@ -48,3 +65,9 @@ export class Creations {
     return refused
   }
 }
+
+/** Labels and annotations that were asked for; the server may have added others. */
+const holds = ({ metadata: found }: Namespace, { metadata: sent }: Namespace): boolean =>
+  (['labels', 'annotations'] as const).every((part) =>
+    Object.entries(sent[part] ?? {}).every(([key, value]) => found[part]?.[key] === value),
+  )

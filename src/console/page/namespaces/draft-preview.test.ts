@@ -38,6 +38,7 @@ test('a preview has what the server answered, and what readable templates would 
       { name: '', objects: [{ title: 'Secret/hidden' }] },
     ],
     skipped: [],
+    awaited: [],
     warnings: ['mind the gap'],
   })
 })
@@ -63,4 +64,15 @@ test('an object that is copied from elsewhere is named', () => {
     'fields that rotator set are left to them',
   ]
   expect(templates).toEqual([{ name: 'team', objects: [{ title: 'Secret/pull', said }] }])
+})
+
+test('whom it waits for is in the answer; how long, in the configurations that the user may read', () => {
+  const pending = ['namespace-template', 'slow.example.com', 'never.example.com'].map((name) => ({ name }))
+  const answer = { metadata: { name: 'team-a' }, spec: { initializers: { pending } } }
+  const initializers = [{ name: 'slow.example.com', timeoutSeconds: 30, failurePolicy: 'Ignore' as const }]
+  expect(previewOf(answer, [], []).awaited).toEqual([{ name: 'slow.example.com' }, { name: 'never.example.com' }])
+  expect(previewOf(answer, [], [], [{ metadata: { name: 'c' }, initializers }]).awaited).toEqual([
+    { name: 'slow.example.com', turn: { timeoutMs: 30_000, goesOn: true } },
+    { name: 'never.example.com', turn: { goesOn: false } },
+  ])
 })

@@ -3,13 +3,19 @@
  * may read say of it. Pure.
  */
 import { expiresAtAnnotation, expirySourceAnnotation } from '../../../apis/expiry/types.ts'
+import { deadlineOf, mergeConfigurations } from '../../../apis/initializers/configurations.ts'
+import {
+  type NamespaceInitializerConfiguration,
+  namespaceTemplateInitializer,
+} from '../../../apis/initializers/types.ts'
 import type { Namespace } from '../../../apis/namespaces/types.ts'
 import { resolveNameOnly } from '../../../apis/templates/clones.ts'
-import { compileMatcher, ownerOf, selectTemplates } from '../../../apis/templates/match.ts'
+import { ownerOf, selectTemplates } from '../../../apis/templates/match.ts'
 import { holdersOf, keysHeld, titleOfKey, valueOf } from '../../../apis/templates/namespace-metadata.ts'
 import { type Rendered, render, titleOf } from '../../../apis/templates/render.ts'
 import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
 import type { KubeObject } from '../../../kube/types.ts'
+import { matcherOf } from '../templates/matcher.ts'
 import { sayingsOf } from '../templates/object-words.ts'
 
 export interface PreviewedObject {
@@ -35,7 +41,15 @@ export interface DraftPreview {
   readonly templates: readonly PreviewedTemplate[]
   /** What would be left out, with the reason. */
   readonly skipped: readonly { readonly title: string; readonly message: string }[]
+  /** Whom it waits for after its templates, in that order. */
+  readonly awaited: readonly Awaited[]
   readonly warnings: readonly string[]
+}
+
+export interface Awaited {
+  readonly name: string
+  /** What its configuration says, where the user may read that; `timeoutMs` undefined = for ever. */
+  readonly turn?: { readonly timeoutMs?: number; readonly goesOn: boolean }
 }
 
 /** How Borough says in the warnings of a dry run what it would make. */
@@ -45,8 +59,9 @@ export function previewOf(
   answer: Namespace,
   warnings: readonly string[],
   readable: readonly NamespaceTemplate[],
+  configurations?: readonly NamespaceInitializerConfiguration[],
 ): DraftPreview {
-  const templates = selectTemplates(readable.map(compileMatcher), answer)
+  const templates = selectTemplates(readable.map(matcherOf), answer)
   const { objects, skipped } = render(templates, answer, resolveNameOnly)
   const rendered = templates.map(({ metadata }) => ({
     name: metadata.name ?? '',
@@ -65,8 +80,24 @@ export function previewOf(
     })),
     templates: [...rendered, ...(told.length === 0 ? [] : [{ name: '', objects: told.map((title) => ({ title })) }])],
     skipped: skipped.map(({ object, message }) => ({ title: object, message })),
+    awaited: awaitedBy(answer, configurations),
     warnings: warnings.filter((text) => !wouldCreate.test(text)),
   }
+}
+
+/** The dry run of a server with initializers is answered with their names, for which no right is needed. */
+function awaitedBy(
+  answer: Namespace,
+  configurations: readonly NamespaceInitializerConfiguration[] | undefined,
+): readonly Awaited[] {
+  const names = (answer.spec?.initializers?.pending ?? []).map(({ name }) => name)
+  const others = names.filter((name) => name !== namespaceTemplateInitializer)
+  if (configurations === undefined) return others.map((name) => ({ name }))
+  const merged = mergeConfigurations(configurations)
+  return others.map((name) => {
+    const { timeoutMs, goesOn = false } = deadlineOf(merged, answer, name) ?? {}
+    return { name, turn: { ...(timeoutMs === undefined ? {} : { timeoutMs }), goesOn } }
+  })
 }
 
 function previewed({ object, held }: Rendered): PreviewedObject {

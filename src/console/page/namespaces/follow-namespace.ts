@@ -3,6 +3,7 @@ import { type Namespace, namespaceResource } from '../../../apis/namespaces/type
 import { isForbidden, isNotFound } from '../../../kube/status-error.ts'
 import { mayWorkIn } from '../access-review.ts'
 import type { Cluster } from '../cluster.ts'
+import { fitObject } from '../shapes.ts'
 
 /** How often one is asked about that may be read and not watched. */
 const readAgainMs = 15_000
@@ -33,6 +34,8 @@ export function followNamespace(
 ): () => void {
   const feed = cluster.feed<Namespace>({ resource: namespaceResource, fieldSelector: `metadata.name=${name}` })
   const left = new AbortController()
+  /** While the feed is refused: one that is let in again needs no reading beside it. */
+  let isRead = false
   const showUnseen = async (refusal: Error): Promise<void> => {
     // A server that can't say leaves it at its refusal.
     const isOpen = await mayWorkIn(cluster, name, left.signal).catch(() => false)
@@ -40,7 +43,8 @@ export function followNamespace(
   }
   const read = async (): Promise<void> => {
     try {
-      show(await cluster.client.get(namespaceResource, { name }, { signal: left.signal }))
+      const found = await cluster.client.get(namespaceResource, { name }, { signal: left.signal })
+      show(fitObject(namespaceResource, found))
     } catch (error) {
       if (left.signal.aborted) return
       // What else went wrong says the line at the top, and it is tried again.
@@ -48,11 +52,14 @@ export function followNamespace(
       else if (isNotFound(error)) show(new Unseen(error as Error, false, true))
     }
     cluster.clock.after(againMs, () => {
-      if (!left.signal.aborted) void read()
+      if (!left.signal.aborted && isRead) void read()
     })
   }
   const unsubscribe = feed.state.subscribe(({ ready, objects: [namespace], refused }) => {
-    if (refused !== undefined) void read()
+    const isRefusedFirst = refused !== undefined && !isRead
+    isRead = refused !== undefined
+    if (isRefusedFirst) void read()
+    else if (isRead) return
     else if (namespace !== undefined) show(namespace)
     else if (ready) show(new Unseen(new Error(`namespaces "${name}" not found`), false, true))
   })

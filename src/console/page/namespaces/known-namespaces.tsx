@@ -44,6 +44,10 @@ export function AddKnown({ mine }: { readonly mine: MyNamespaces }) {
       <button type="submit" class="button">
         Add
       </button>
+      <small class="muted">
+        Kept by this browser for this address alone: the next <code>borough console</code> has another port. A context
+        of the kubeconfig with that namespace is shown by each.
+      </small>
     </form>
   )
 }

@@ -14,6 +14,8 @@ export type Population =
 
 export interface NamespaceRow {
   readonly name: string
+  /** What the row was read from; absent where the server does not show it. */
+  readonly namespace?: Namespace
   /** `Unknown`: the user may know the name and not the namespace. */
   readonly phase: 'Active' | 'Initializing' | 'Terminating' | 'Unknown'
   readonly population: Population
@@ -45,6 +47,7 @@ function readRow(namespace: Namespace): NamespaceRow {
   const expires = annotations[expiresAtAnnotation]
   return {
     name,
+    namespace,
     phase: deletionTimestamp !== undefined ? 'Terminating' : isAwaited(namespace) ? 'Initializing' : phaseOf(namespace),
     population: populationOf(namespace),
     owner: ownerOf(namespace) ?? '',

@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { useMay, useVerdict } from '../access-review.ts'
 import { loadCreateView } from '../later-views.ts'
 import { Link, useRouter } from '../router.tsx'
+import { type UpdatesOf, useUpdates } from '../templates/updates.ts'
 import { useCluster } from '../use-cluster.ts'
 import { Asking } from '../widgets/asking.tsx'
 import { CopyCommand } from '../widgets/copy-command.tsx'
@@ -44,6 +45,8 @@ export function NamespacesView() {
   const sought = useSought()
   const found = useMemo(() => rows?.filter(searchTest(sought)), [rows, sought])
   const mayListQuotas = useMay({ verb: 'list', resource: 'resourcequotas' })
+  const updatesOf = useUpdates()
+  const cells = useMemo(() => cellsFor(updatesOf), [updatesOf])
   const isKnownOnly = refused !== undefined
   const isShown = rows !== undefined
   useEffect(() => {
@@ -82,7 +85,7 @@ export function NamespacesView() {
           columns={columns}
           rows={found}
           keyOf={(row) => row.name}
-          cells={cellsOf}
+          cells={cells}
           detail={timesOf}
           onOpen={(row) => router.go(pathOfNamespace(row.name))}
         />
@@ -105,7 +108,8 @@ const timesOf = ({ name, created, expires }: NamespaceRow): string =>
     ...(expires === undefined ? [] : [`expires ${exactTime(expires)}`]),
   ].join(', ')
 
-function cellsOf(row: NamespaceRow) {
+const cellsFor = (updatesOf: UpdatesOf | undefined) => (row: NamespaceRow) => {
+  const updates = row.namespace === undefined ? undefined : updatesOf?.(row.namespace)
   return [
     <>
       <Link class="name-link" tabIndex={-1} href={pathOfNamespace(row.name)}>
@@ -114,7 +118,7 @@ function cellsOf(row: NamespaceRow) {
       {row.isProtected ? <ProtectedMark title="protected from deletion" /> : null}
     </>,
     <PhaseBadge {...row} />,
-    <PopulationBadge population={row.population} phase={row.phase} />,
+    <PopulationBadge population={row.population} phase={row.phase} updates={updates} />,
     row.phase === 'Terminating' ? <span class="muted">–</span> : <QuotaGlance namespace={row.name} />,
     row.owner === '' ? <span class="muted">–</span> : <span title={row.owner}>{row.owner}</span>,
     <Moment at={row.expires} ahead takesFocus={false} />,

@@ -1,4 +1,5 @@
 /** The state of a namespace in a word, with a shape and a colour beside it. */
+import type { Update } from '../templates/updates.ts'
 import { beginningOf } from '../widgets/words.tsx'
 import type { NamespaceRow } from './namespace-row.ts'
 
@@ -9,6 +10,29 @@ const words: Readonly<Record<NamespaceRow['phase'], string>> = {
   Unknown: 'No access',
 }
 
+const untold = 'Nothing is missing. Whether a newer version of a template is on its way, you may not see.'
+
+const Told = ({ title }: { readonly title?: string }) => (
+  <span class="muted" title={title}>
+    complete
+  </span>
+)
+
+/** A template tells how many namespaces it has reached, not which: this one may be among them. */
+function Updating({ updates }: { readonly updates: readonly Update[] }) {
+  const text = updates.map(({ template, done, matched }) => `${template} ${done} of ${matched}`).join(', ')
+  const title = updates
+    .map(({ template, generation, done, matched }) => {
+      return `generation ${generation} of template ${template} is in ${done} of ${matched} namespaces`
+    })
+    .join('; ')
+  return (
+    <span class="badge wait" title={title}>
+      newer on its way: <bdi>{beginningOf(text, 60)}</bdi>
+    </span>
+  )
+}
+
 export function PhaseBadge({ phase, refused, isOpen = false }: Pick<NamespaceRow, 'phase' | 'refused' | 'isOpen'>) {
   return (
     <span class={`badge phase-${phase.toLowerCase()}`} title={refused}>
@@ -17,11 +41,17 @@ export function PhaseBadge({ phase, refused, isOpen = false }: Pick<NamespaceRow
   )
 }
 
-export function PopulationBadge({ population, phase }: Pick<NamespaceRow, 'population' | 'phase'>) {
+interface PopulationBadgeProps extends Pick<NamespaceRow, 'population' | 'phase'> {
+  /** Of templates that select it; undefined = the user may not read templates. */
+  readonly updates: readonly Update[] | undefined
+}
+
+export function PopulationBadge({ population, phase, updates }: PopulationBadgeProps) {
   if (phase === 'Unknown' || phase === 'Terminating') return <span class="muted">–</span>
   switch (population.kind) {
     case 'populated':
-      return <span class="muted">complete</span>
+      if (updates === undefined) return <Told title={untold} />
+      return updates.length === 0 ? <Told /> : <Updating updates={updates} />
     case 'waiting':
       return <span class="badge wait">being populated</span>
     case 'awaiting':

@@ -5,6 +5,7 @@ import { planTemplates, type TemplatePlan } from '../../../apis/templates/plan.t
 import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
 import type { Progress } from '../../../base/progress.ts'
 import { findStatusError } from '../../../kube/status-error.ts'
+import { NotStored } from '../lost-answer.ts'
 import { useCluster } from '../use-cluster.ts'
 import { Refusal } from '../widgets/refusal.tsx'
 import { ConflictPanel } from './conflict-panel.tsx'
@@ -30,6 +31,7 @@ type State =
       readonly template: NamespaceTemplate
       readonly present: NamespaceTemplate | undefined
     }
+  | { readonly at: 'lost' }
   | { readonly at: 'refused'; readonly error: unknown }
   | { readonly at: 'conflict'; readonly conflict: SaveConflict }
   | { readonly at: 'marked'; readonly conflicts: number }
@@ -39,46 +41,48 @@ const patienceMs = 10 * 60_000
 
 export function Editing({ edited, onSaved }: EditingProps) {
   const { client, clock } = useCluster()
-  const host = useRef<HTMLDivElement>(null)
-  const editor = useRef<YamlEditor>(undefined)
   const state = useSignal<State>({ at: 'edited' })
+  const { host, editor } = useEditor(edited, () => {
+    state.value = { at: 'edited' }
+  })
   /** What a save replaces: another author's, once it was seen. */
   const basis = useRef(edited.present)
   useEffect(() => {
-    if (host.current === null) return undefined
     basis.current = edited.present
-    const opened = openEditor(host.current, textOf(edited.first), () => {
-      state.value = { at: 'edited' }
-    })
-    editor.current = opened
-    return () => opened.close()
   }, [edited])
 
   const refuse = (error: unknown, text: string): void => {
     editor.current?.mark(faultsAt(text, findStatusError(error)?.details?.causes ?? []))
     state.value = { at: 'refused', error }
   }
+  /** Counts plans: the text may be edited and planned anew while the answer to one is under way. */
+  const lastPlan = useRef(0)
   const plan = async (): Promise<void> => {
     const text = editor.current?.text() ?? ''
+    const number = ++lastPlan.current
+    const isMeant = (): boolean => state.value.at === 'planning' && number === lastPlan.current
     state.value = { at: 'planning' }
     try {
       const template = readTemplate(text)
       const signal = AbortSignal.timeout(patienceMs)
       const report = (progress: Progress): void => {
-        if (state.value.at === 'planning') state.value = { at: 'planning', progress }
+        if (isMeant()) state.value = { at: 'planning', progress }
       }
       const [first] = await planTemplates({ client, clock, signal, report }, [template])
       // An edit meanwhile has made this plan one of another text.
-      if (state.value.at !== 'planning' || first === undefined) return
+      if (!isMeant() || first === undefined) return
       editor.current?.mark([])
       state.value = { at: 'planned', plan: first, template, present: basis.current }
     } catch (error) {
-      if (state.value.at === 'planning') refuse(error, text)
+      if (isMeant()) refuse(error, text)
     }
   }
   const save = async (template: NamespaceTemplate): Promise<void> => {
     try {
-      const saved = await saveTemplate(client, basis.current, template)
+      const onLost = (): void => {
+        state.value = { at: 'lost' }
+      }
+      const saved = await saveTemplate(client, basis.current, template, { clock, onLost })
       onSaved(saved.metadata.name ?? '')
     } catch (error) {
       // Where it can't be told what stands there now, the refusal alone is shown.
@@ -115,6 +119,19 @@ export function Editing({ edited, onSaved }: EditingProps) {
   )
 }
 
+/** An editor of what is edited, opened anew with it. */
+function useEditor(edited: Edited, onEdit: () => void) {
+  const host = useRef<HTMLDivElement>(null)
+  const editor = useRef<YamlEditor>(undefined)
+  useEffect(() => {
+    if (host.current === null) return undefined
+    const opened = openEditor(host.current, textOf(edited.first), onEdit)
+    editor.current = opened
+    return () => opened.close()
+  }, [edited])
+  return { host, editor }
+}
+
 interface StepsProps {
   readonly now: State
   readonly plan: () => void
@@ -143,6 +160,7 @@ function Steps({ now, plan, save }: StepsProps) {
       <span class="muted" role="status">
         {now.at === 'edited' ? 'It is saved after it was planned.' : ''}
         {now.at === 'marked' ? markedText(now.conflicts) : ''}
+        {now.at === 'lost' ? 'The connection was lost while it was saved: asking whether it was stored…' : ''}
         {now.at === 'planning' ? 'Asking the server by dry runs, namespace by namespace…' : ''}
       </span>
       {now.at === 'planning' && now.progress !== undefined ? <HowFar progress={now.progress} /> : null}
@@ -179,7 +197,12 @@ function Beside({ now, onKeep, onRebase }: BesideProps) {
       return <ConflictPanel conflict={conflict} onKeep={() => onKeep(conflict)} onRebase={() => onRebase(conflict)} />
     }
     case 'refused':
-      return <Refusal error={now.error} title="It would be refused" />
+      return (
+        <Refusal
+          error={now.error}
+          title={now.error instanceof NotStored ? 'It was not saved: plan it again' : 'It would be refused'}
+        />
+      )
     case 'planned':
       return (
         <div class="beside">

@@ -1,7 +1,7 @@
 /** Which template reaches which namespaces. */
 import { useMemo } from 'preact/hooks'
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
-import { compileMatcher, isOptedOut, selectTemplates } from '../../../apis/templates/match.ts'
+import { isOptedOut, selectTemplates } from '../../../apis/templates/match.ts'
 import { type NamespaceTemplate, templateResource } from '../../../apis/templates/types.ts'
 import { rowOf, searchTest } from '../namespaces/namespace-row.ts'
 import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
@@ -14,8 +14,10 @@ import { Refusal } from '../widgets/refusal.tsx'
 import { Search, useSought } from '../widgets/search.tsx'
 import { type Column, VirtualRows } from '../widgets/virtual-rows.tsx'
 import { mapCommand, type Reached } from './map-command.ts'
+import { matcherOf } from './matcher.ts'
 import { TemplatesUnseen } from './templates-unseen.tsx'
 import { useMayCreateTemplates } from './templates-view.tsx'
+import { type UpdatesOf, updatesIn } from './updates.ts'
 
 const columns: readonly Column[] = [
   { key: 'name', title: 'Namespace' },
@@ -30,6 +32,7 @@ export function MapView() {
   const namespaces = useFeed<Namespace>({ resource: namespaceResource })
   const chosen = router.place.value.query.get('template') ?? ''
   const rows = useMemo(() => reachOf(templates.objects, namespaces.objects), [templates.objects, namespaces.objects])
+  const cells = useMemo(() => cellsFor(updatesIn(templates.objects)), [templates.objects])
   const sought = useSought()
   const shown = useMemo(() => rows.filter(testOf(chosen, sought)), [rows, chosen, sought])
   const command = useMemo(
@@ -87,7 +90,7 @@ export function MapView() {
           columns={columns}
           rows={shown}
           keyOf={({ namespace }) => namespace.metadata.name ?? ''}
-          cells={cellsOf}
+          cells={cells}
           onOpen={({ namespace }) => router.go(pathOfNamespace(namespace.metadata.name ?? ''))}
         />
       )}
@@ -129,7 +132,7 @@ function testOf(template: string, sought: string): (row: Reached) => boolean {
 }
 
 function reachOf(templates: readonly NamespaceTemplate[], namespaces: readonly Namespace[]): readonly Reached[] {
-  const matchers = templates.map(compileMatcher)
+  const matchers = templates.map(matcherOf)
   return namespaces
     .map((namespace) => ({
       namespace,
@@ -138,26 +141,28 @@ function reachOf(templates: readonly NamespaceTemplate[], namespaces: readonly N
     .sort((a, b) => ((a.namespace.metadata.name ?? '') < (b.namespace.metadata.name ?? '') ? -1 : 1))
 }
 
-function cellsOf({ namespace, templates }: Reached) {
-  const row = rowOf(namespace)
-  return [
-    <Link class="name-link" tabIndex={-1} href={pathOfNamespace(row.name)}>
-      {row.name}
-    </Link>,
-    <PhaseBadge phase={row.phase} />,
-    templates.length === 0 ? (
-      <span class="muted">–</span>
-    ) : (
-      <PopulationBadge population={row.population} phase={row.phase} />
-    ),
-    templates.length > 0 ? (
-      templates.map((name) => (
-        <span class="chip" key={name}>
-          {name}
-        </span>
-      ))
-    ) : (
-      <span class="muted">{isOptedOut(namespace) ? 'none: opted out' : 'none'}</span>
-    ),
-  ]
-}
+const cellsFor =
+  (updatesOf: UpdatesOf) =>
+  ({ namespace, templates }: Reached) => {
+    const row = rowOf(namespace)
+    return [
+      <Link class="name-link" tabIndex={-1} href={pathOfNamespace(row.name)}>
+        {row.name}
+      </Link>,
+      <PhaseBadge phase={row.phase} />,
+      templates.length === 0 ? (
+        <span class="muted">–</span>
+      ) : (
+        <PopulationBadge population={row.population} phase={row.phase} updates={updatesOf(namespace)} />
+      ),
+      templates.length > 0 ? (
+        templates.map((name) => (
+          <span class="chip" key={name}>
+            {name}
+          </span>
+        ))
+      ) : (
+        <span class="muted">{isOptedOut(namespace) ? 'none: opted out' : 'none'}</span>
+      ),
+    ]
+  }

@@ -3,8 +3,9 @@ import { parseLifetime } from '../../../apis/expiry/bounds.ts'
 import { expiresAtMs } from '../../../apis/expiry/end.ts'
 import { neverExpires } from '../../../apis/expiry/types.ts'
 import type { Namespace } from '../../../apis/namespaces/types.ts'
-import { compileMatcher, isOptedOut } from '../../../apis/templates/match.ts'
+import { isOptedOut } from '../../../apis/templates/match.ts'
 import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
+import { matcherOf } from './matcher.ts'
 
 export interface PlannedEnds {
   /** What a namespace lives that says nothing: from now on, and before the edit. */
@@ -26,7 +27,7 @@ export function plannedEnds(
 ): PlannedEnds | undefined {
   const [old, next] = [present?.spec?.expiry ?? {}, template.spec?.expiry ?? {}]
   if (old.default === next.default && old.max === next.max) return undefined
-  const { selects } = compileMatcher(template)
+  const { selects } = matcherOf(template)
   const longest = parseLifetime(next.max ?? '') ?? Number.POSITIVE_INFINITY
   const after = next.default ?? next.max
   const beyond: string[] = []

@@ -2,14 +2,44 @@
 import { type NamespaceTemplate, templateResource } from '../../../apis/templates/types.ts'
 import type { Client } from '../../../client/client.ts'
 import { lastAppliedAnnotation } from '../../../kube/apply/last-applied.ts'
-import { isAlreadyExists, isConflict, isNotFound } from '../../../kube/status-error.ts'
+import { isAlreadyExists, isConflict, isNotFound, StatusError } from '../../../kube/status-error.ts'
+import { type LostAnswer, writeOrLook } from '../lost-answer.ts'
 import { textOf } from './template-text.ts'
 
 /** Its status is written once a second while it rolls out. */
 const mostTries = 20
 
-/** @param present what the edit began with; undefined = a new one. @throws StatusError Conflict, … */
-export async function saveTemplate(
+/**
+ * Where the answer is lost, what is stored says whether it was saved; where it is neither that nor what it was, another
+ * author wrote it.
+ * @param present what the edit began with; undefined = a new one
+ * @throws StatusError Conflict, …; NotStored
+ */
+export function saveTemplate(
+  client: Client,
+  present: NamespaceTemplate | undefined,
+  template: NamespaceTemplate,
+  { clock, onLost }: Pick<LostAnswer<NamespaceTemplate>, 'clock' | 'onLost'>,
+): Promise<NamespaceTemplate> {
+  const { name = '' } = template.metadata
+  const before = present?.metadata.name === name ? textOf(present) : ''
+  return writeOrLook(() => write(client, present, template), {
+    clock,
+    ...(onLost === undefined ? {} : { onLost }),
+    async look() {
+      const now = await client.get(templateResource, { name }).catch((error: unknown) => {
+        if (isNotFound(error)) return undefined
+        throw error
+      })
+      const text = now === undefined ? '' : textOf(now)
+      if (text === textOf(template)) return now
+      if (text === before) return undefined
+      throw new StatusError('another author wrote it while the connection was lost', { reason: 'Conflict' })
+    },
+  })
+}
+
+async function write(
   client: Client,
   present: NamespaceTemplate | undefined,
   template: NamespaceTemplate,

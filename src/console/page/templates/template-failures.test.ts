@@ -50,3 +50,28 @@ test('a search finds rows that hold all its words', () => {
   const isFound = (text: string) => row !== undefined && failureTest(text)(row)
   expect(['', 'TEAM-A', 'drift configmap', 'team-b'].map(isFound)).toEqual([true, true, true, false])
 })
+
+test('events tell of what is no failure, and not of what fails by now or is of another template', () => {
+  const event = (namespace: string, reason: string, message: string) => ({
+    metadata: { namespace, name: 'e' },
+    reason,
+    message,
+  })
+  const corrected = 'changes by "kubectl-edit" were put back: data.a'
+  const rows = failuresOf(
+    template,
+    [],
+    [
+      event('team-a', 'PopulationCorrected', `ConfigMap/a of template team: ${corrected}`),
+      event('team-b', 'PopulationCorrected', `ConfigMap/a of template team: ${corrected}`),
+      event('team-c', 'PopulationCorrected', `ConfigMap/a of template teams: ${corrected}`),
+      event('team-d', 'PopulationCorrected', 'of no form'),
+      event('team-e', 'Killing', `ConfigMap/a of template team: ${corrected}`),
+      { metadata: {} },
+    ],
+  )
+  expect(rows).toEqual([
+    { namespace: 'team-a', object: 'ConfigMap/a', reason: 'Drift', message: 'differs' },
+    { namespace: 'team-b', object: 'ConfigMap/a', reason: 'Corrected', message: corrected },
+  ])
+})

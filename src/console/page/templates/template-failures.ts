@@ -1,18 +1,39 @@
 /**
  * Where a template is not what it says, by namespace and object. Its status names the first of them; of the others the
- * namespaces themselves tell, in condition `Populated`. Pure.
+ * namespaces themselves tell, in condition `Populated`. What is no failure, events tell: drift that was corrected, what
+ * others added, what was left out. Pure.
  */
 import type { Namespace } from '../../../apis/namespaces/types.ts'
 import { resolveNameOnly } from '../../../apis/templates/clones.ts'
-import { compileMatcher, isOptedOut } from '../../../apis/templates/match.ts'
+import { isOptedOut } from '../../../apis/templates/match.ts'
 import { metadataParts, titleOfKey } from '../../../apis/templates/namespace-metadata.ts'
 import { render, titleOf } from '../../../apis/templates/render.ts'
 import type { NamespaceTemplate, TemplateFailure } from '../../../apis/templates/types.ts'
+import type { KubeObject } from '../../../kube/types.ts'
+import { matcherOf } from './matcher.ts'
 
 export type FailureRow = Required<TemplateFailure>
 
-export function failuresOf(template: NamespaceTemplate, namespaces: readonly Namespace[]): readonly FailureRow[] {
-  const { selects } = compileMatcher(template)
+/** An Event, as far as it is read here. */
+export interface PopulationEvent extends KubeObject {
+  readonly reason?: string
+  readonly message?: string
+}
+
+/** What events tell that neither status nor condition does. */
+export const toldByEvents = [
+  'PopulationCorrected',
+  'PopulationExtended',
+  'PopulationCreatorUnknown',
+  'PopulationOwnerUnknown',
+] as const
+
+export function failuresOf(
+  template: NamespaceTemplate,
+  namespaces: readonly Namespace[],
+  events: readonly PopulationEvent[] = [],
+): readonly FailureRow[] {
+  const { selects } = matcherOf(template)
   const rows = new Map<string, FailureRow>()
   for (const { namespace, object = '', reason, message } of template.status?.failures ?? []) {
     rows.set(`${namespace} ${object}`, { namespace, object, reason, message })
@@ -24,8 +45,25 @@ export function failuresOf(template: NamespaceTemplate, namespaces: readonly Nam
       if (!rows.has(key)) rows.set(key, row)
     }
   }
+  const reasons: readonly string[] = toldByEvents
+  for (const { reason = '', message = '', metadata } of events) {
+    const [, object = '', name = '', said = ''] = ofTemplate.exec(message) ?? []
+    const row = {
+      namespace: metadata.namespace ?? '',
+      object,
+      reason: reason.slice('Population'.length),
+      message: said,
+    }
+    // What fails now stands above what was.
+    if (reasons.includes(reason) && name === template.metadata.name && !rows.has(`${row.namespace} ${object}`)) {
+      rows.set(`${row.namespace} ${object}`, row)
+    }
+  }
   return [...rows.values()].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
 }
+
+/** `ConfigMap/about of template default: changes by "kubectl-edit" were put back: data.a` */
+const ofTemplate = /^(.*?) of template (\S+): (.*)$/s
 
 const sortKey = ({ namespace, object }: FailureRow): string => `${namespace} ${object}`
 

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { focusMain } from '../router.tsx'
-import { Refusal } from './refusal.tsx'
+import { WriteRefusal } from './refusal.tsx'
 
 interface ActionButtonProps {
   readonly title: string
@@ -64,7 +64,7 @@ export function ActionButton({ title, isHarmless = false, isLasting = false, war
         {at === 'sure' ? `Yes, ${title.charAt(0).toLowerCase()}${title.slice(1)}` : title}
       </button>
       {at === 'sure' && warning !== undefined ? <p role="status">{warning}</p> : null}
-      {pressed.value.at === 'refused' ? <Refusal error={pressed.value.error} /> : null}
+      {pressed.value.at === 'refused' ? <WriteRefusal error={pressed.value.error} /> : null}
     </>
   )
 }

@@ -1,4 +1,5 @@
 /** What the server refused, in its words. */
+import { isUnreached } from '../unreached.ts'
 import { WarningIcon } from './icons.tsx'
 import { Words } from './words.tsx'
 
@@ -16,4 +17,11 @@ export function Refusal({ error, title }: { readonly error: unknown; readonly ti
       </div>
     </div>
   )
+}
+
+/** Of a write: where no answer came, it may have been done. */
+export function WriteRefusal({ error, title }: { readonly error: unknown; readonly title?: string }) {
+  const lost = 'The answer was lost: what is shown says whether it was done, once the server is reached again'
+  const said = isUnreached(error) ? lost : title
+  return <Refusal error={error} {...(said === undefined ? {} : { title: said })} />
 }
