@@ -1,7 +1,7 @@
 /**
  * Population by admission policies: what webhooks decide about namespaces, the API server decides by itself. The same
- * table is asked of both, on a Borough that knows nothing of templates, or on the cluster of BOROUGH_OTHER_CLUSTER,
- * the kubeconfig of an administrator of a cluster that nothing else uses: of webhooks alone where it is older than 1.36.
+ * table is asked of both, on a Borough that knows nothing of templates, or on the cluster of BOROUGH_OTHER_CLUSTER, the
+ * kubeconfig of an administrator of a cluster that nothing else uses: of webhooks alone where it is older than 1.36.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
