@@ -82,7 +82,7 @@ const chart = {
   type: 'application',
   version: packageVersion,
   appVersion: packageVersion,
-  kubeVersion: '>=1.21.0-0',
+  kubeVersion: '>=1.25.0-0',
   ...sourcesOf(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Named),
 }
 

@@ -1,6 +1,6 @@
 /**
- * Templates that a tool prunes because they fell out of its files: `kubectl apply --prune` by label and by ApplySet, and
- * the deletions that Argo CD sends. Argo CD itself isn't run. On Borough, and by `borough populate` elsewhere.
+ * Templates that a tool prunes because they fell out of its files: `kubectl apply --prune` by label and by ApplySet,
+ * and the deletions that Argo CD sends. Argo CD itself isn't run. On Borough, and by `borough populate` elsewhere.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BoroughProcess } from './borough-process.ts'
@@ -144,7 +144,7 @@ describeEachKubectl((kubectl) => {
       240_000,
     )
 
-    test('put back while it is halted: Orphan lets go of it without loss, adopt takes everything up again', async () => {
+    test('put back while it is halted: Orphan lets go of it, adopt takes everything up again', async () => {
       await apply('back', template('back'))
       await holds('back', namespaces.length)
       const uids = (): Promise<string> =>

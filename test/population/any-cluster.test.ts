@@ -49,9 +49,9 @@ test('a Borough that populates by itself is left alone', async () => {
 })
 
 test.each([
-  { major: '1', minor: '20', refused: true },
-  { major: '1', minor: '20+', refused: true },
-  { major: '1', minor: '21', refused: false },
+  { major: '1', minor: '24', refused: true },
+  { major: '1', minor: '24+', refused: true },
+  { major: '1', minor: '25', refused: false },
 ])('Kubernetes $major.$minor: refused = $refused', async ({ refused, ...version }) => {
   const beyond = new Error('asked for more')
   const client = {
@@ -59,7 +59,7 @@ test.each([
     discovery: { findKind: () => Promise.reject(beyond) },
   }
   const starting = start(client as unknown as Client)
-  await (refused ? expect(starting).rejects.toThrow('1.21 or newer is needed') : expect(starting).rejects.toBe(beyond))
+  await (refused ? expect(starting).rejects.toThrow('1.25 or newer is needed') : expect(starting).rejects.toBe(beyond))
 })
 
 test('in a pod it is reached by its Service, under the name in its certificate', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
+import { otherServes } from '../support/other-cluster.ts'
 import { isGone, waitFor } from '../support/wait-for.ts'
 import { AnyWorld, refusalAnywhere } from './any-world.ts'
 import { elsewhere, elsewhereWithoutPolicies, onBorough } from './enforcement/clusters.ts'
@@ -13,11 +14,15 @@ const rbac = (resource: string) => ({ group: 'rbac.authorization.k8s.io', versio
 
 describe.each([
   { where: 'on Borough', start: onBorough, denied: '' },
-  {
-    where: 'by an admission policy elsewhere',
-    start: elsewhere,
-    denied: "ValidatingAdmissionPolicy 'borough-population' with binding 'borough-population' denied request: ",
-  },
+  ...((await otherServes('ValidatingAdmissionPolicy'))
+    ? [
+        {
+          where: 'by an admission policy elsewhere',
+          start: elsewhere,
+          denied: "ValidatingAdmissionPolicy 'borough-population' with binding 'borough-population' denied request: ",
+        },
+      ]
+    : []),
   { where: 'by a webhook elsewhere', start: elsewhereWithoutPolicies, denied: '' },
 ])('$where', ({ where, start, denied }) => {
   let world: AnyWorld

@@ -1,5 +1,6 @@
 /** Makes a cluster of tests as new: everything goes that is not upstream's own. The kind of templates stays. */
 import { setTimeout } from 'node:timers/promises'
+import { populationConfig } from '../../src/apis/templates/population-config.ts'
 import type { Client, ListOptions } from '../../src/client/client.ts'
 import type { GroupVersionResource } from '../../src/kube/gvk.ts'
 import { isConflict, isNotFound } from '../../src/kube/status-error.ts'
@@ -52,6 +53,8 @@ export async function emptyCluster(client: Client, { keepsKind = true }: Emptyin
   await clear(client, { group: 'apps', version: 'v1', resource: 'controllerrevisions' }, { namespace: 'default' })
   await clear(client, namespaces)
   await clear(client, definitions)
+  // The population's own: what it says would hold for the next test.
+  await remove(client, configMaps, { metadata: { ...populationConfig } })
   if (!keepsKind) await remove(client, definitions, { metadata: { name: definitionName } })
   await restore(client)
 }

@@ -24,10 +24,14 @@ export async function startOtherCluster(options: StartOptions = {}): Promise<Oth
 
 /** What can decide about namespaces there. */
 export async function otherAdmissions(): Promise<readonly ('webhooks' | 'policies')[]> {
-  if (otherKubeconfig === undefined) return ['webhooks', 'policies']
+  return (await otherServes('MutatingAdmissionPolicy')) ? ['webhooks', 'policies'] : ['webhooks']
+}
+
+/** A kind of policies: one that changes objects from 1.36 on, one that refuses them from 1.30 on. */
+export async function otherServes(kind: 'MutatingAdmissionPolicy' | 'ValidatingAdmissionPolicy'): Promise<boolean> {
+  if (otherKubeconfig === undefined) return true
   const { client } = openRemote({ kubeconfigPath: otherKubeconfig, userAgent: 'test' })
-  const kind = await client.discovery.findKind('admissionregistration.k8s.io/v1', 'MutatingAdmissionPolicy')
-  return kind === undefined ? ['webhooks'] : ['webhooks', 'policies']
+  return (await client.discovery.findKind('admissionregistration.k8s.io/v1', kind)) !== undefined
 }
 
 class RemoteCluster implements OtherCluster {

@@ -43,6 +43,9 @@ const memos: Readonly<Record<string, string>> = {
   'src/apis/templates/create-populated.ts readiness': 'whether the status of a template names all its kinds',
   'src/apis/templates/match.ts unknownIn': 'what of a spec this version does not know',
   'src/apis/templates/marks.ts digests': 'an object and its digest',
+  'src/apis/templates/render.ts copiesOf': 'a source of clones with its copy',
+  'src/apis/templates/render.ts filledBefore':
+    'a thousand digests of a source and its values with the object made of them',
   'src/apis/templates/render.ts known': 'a source with its tokens found',
   'src/apis/templates/template-objects.ts known': 'the objects of both lists of a spec',
   'src/authn/authenticator-chain.ts completed': 'a user with the group of all authenticated users',

@@ -51,10 +51,8 @@ interface Answered<T> {
   readonly here?: (answer: T, live: PopulatedObject | undefined) => T
 }
 
-/** Questions to the server about one namespace, and what was answered. */
-function startRehearsal({ client, namespace, index, alike }: DryRunDeps) {
-  const changes = new Map<string, DryRunChange>()
-  const seen = new Map<string, KubeObject | undefined>()
+/** Asks about one namespace what no others have answered alike. */
+function startAsking({ namespace, index, alike }: Omit<DryRunDeps, 'client'>) {
   let isShared = false
   const texts = new PlaceTexts(namespace)
   /** `given`: what is sent. Of an object that carries no label of ours it is not known whether it says the same. */
@@ -88,7 +86,15 @@ function startRehearsal({ client, namespace, index, alike }: DryRunDeps) {
       share: (kept) => onShared(JSON.parse(texts.putIn(String(kept))) as T),
     })
   }
+  return { ask, isShared: () => isShared }
+}
 
+/** Questions to the server about one namespace, and what was answered. */
+function startRehearsal(deps: DryRunDeps) {
+  const { client, namespace, index } = deps
+  const changes = new Map<string, DryRunChange>()
+  const seen = new Map<string, KubeObject | undefined>()
+  const { ask, isShared } = startAsking(deps)
   /** An answer about an object in another namespace, as one about this. */
   const here = <T extends KubeObject>(object: T, live: PopulatedObject | undefined): T => {
     const { name } = namespace.metadata
@@ -141,7 +147,7 @@ function startRehearsal({ client, namespace, index, alike }: DryRunDeps) {
     return after
   }
 
-  return { changes, seen, ask, look, change, isShared: () => isShared }
+  return { changes, seen, ask, look, change, isShared }
 }
 
 /** For one pass over one namespace. */
