@@ -58,7 +58,8 @@ export class LiveStreams {
 
   /** Until the page leaves. */
   async serve(socket: WebSocket): Promise<void> {
-    // What breaks the protocol is answered and closed by the library, which tells of it here; untold it ends the process.
+    // What breaks the protocol is answered and closed by the library, which tells of it here: untold it ends the
+    // process.
     socket.on('error', () => undefined)
     if (this.#pages >= mostPages) {
       socket.close(tryAgainLater, `${mostPages} pages are open already: close one`)
@@ -148,8 +149,8 @@ class LiveStream {
   }
 
   /**
-   * Waits while the page does not read: then its watches are not read either, and the cluster cuts them off. Nor are its
-   * orders, since each has an answer.
+   * Waits while the page does not read: then its watches are not read either, and the cluster cuts them off. Nor are
+   * its orders, since each has an answer.
    */
   async #send(line: string): Promise<void> {
     if (this.#left.aborted) return

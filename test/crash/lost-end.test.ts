@@ -100,7 +100,7 @@ it('a log that lacks a key is not made an index of', async () => {
   expect((await rebuildIndexAt(dataDir, true)).entries).toBe(1)
 })
 
-it('a store whose meta is damaged, too, gets an index where its log ends with what was acknowledged', async () => {
+it('a store whose meta is damaged, too, gets an index where its log ends with what it acknowledged', async () => {
   change('DELETE FROM present; UPDATE meta SET live = 77')
   const { entries, revision } = await rebuildIndexAt(dataDir)
   expect({ entries, revision }).toEqual({ entries: 2, revision: last + 2 * positionsPerCommit - 1 })

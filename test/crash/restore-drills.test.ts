@@ -215,7 +215,7 @@ describe('a set of backups', () => {
     }
   })
 
-  it('what is not known is not restored: where a file is missing in between, and beyond the newest', async () => {
+  it('what is not known is not restored: where a file is missing in between, beyond the newest', async () => {
     const ends: number[] = []
     {
       await using storage = await open()

@@ -91,7 +91,7 @@ function startAsking({ namespace, index, alike }: Omit<DryRunDeps, 'client'>) {
 
 /** Questions to the server about one namespace, and what was answered. */
 function startRehearsal(deps: DryRunDeps) {
-  const { client, namespace, index } = deps
+  const { client, namespace } = deps
   const changes = new Map<string, DryRunChange>()
   const seen = new Map<string, KubeObject | undefined>()
   const { ask, isShared } = startAsking(deps)

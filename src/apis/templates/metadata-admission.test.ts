@@ -112,7 +112,7 @@ describe('a level of Pod Security that a template sets without a version', () =>
       name: 'admits no older version in a create',
       templates: [restricted],
       next: at('v1.0'),
-      refusal: `label ${version}: template "t" sets ${enforce}, and no version of it; user "tenant" cannot change it to`,
+      refusal: `label ${version}: template "t" sets ${enforce}, and no version of it; user "tenant" cannot change`,
     },
     {
       name: 'admits no older version in an update',

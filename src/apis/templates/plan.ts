@@ -10,7 +10,7 @@ import type { ReportProgress } from '../../base/progress.ts'
 import type { Client } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
-import { findStatusError, isConflict, isNotFound } from '../../kube/status-error.ts'
+import { findStatusError, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { AlikeAnswers, askedOfAlike } from './alike-answers.ts'
@@ -18,6 +18,7 @@ import { clonesIn, sourceKey } from './clone-sources.ts'
 import { cloneResolver, cloneResource, type ResolveClone } from './clones.ts'
 import { type Difference, differences } from './differences.ts'
 import { startDryRun } from './dry-run-client.ts'
+import { dryRunDeletion, dryRunTemplate } from './dry-run-template.ts'
 import { kindsEverOf } from './kinds.ts'
 import { compileMatcher, isDisabled, isOptedOut, isRolloutPaused, type Matcher, selectTemplates } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
@@ -286,53 +287,6 @@ const setsOn = (template: string, namespace: Namespace): boolean =>
   keysHeld(holdersOf(namespace)).some((held) => held.template === template)
 
 const isBeingDeleted = ({ metadata }: NamespaceTemplate): boolean => metadata.deletionTimestamp !== undefined
-
-/** The template as its deletion leaves it: its finalizer holds it until what it made is gone. */
-async function dryRunDeletion(client: Client, name: string, signal: AbortSignal): Promise<NamespaceTemplate> {
-  const left = await client.delete(templateResource, { name }, { dryRun: true, signal })
-  if (left.kind !== 'Status') return left as NamespaceTemplate
-  throw new Error(`template ${name} would be gone at once, and leave what it made: nothing holds it`)
-}
-
-/** What the server would make of it. */
-async function dryRunTemplate(
-  client: Client,
-  present: NamespaceTemplate | undefined,
-  { apiVersion: _a, kind: _k, metadata, ...content }: KubeObject,
-  signal: AbortSignal,
-): Promise<NamespaceTemplate> {
-  const options = { dryRun: true, signal }
-  const { labels, annotations } = metadata
-  const name = metadata.name ?? ''
-  if (present === undefined) {
-    return client.create(
-      templateResource,
-      { metadata: { name, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}) }, ...content },
-      options,
-    )
-  }
-  let seen = present
-  for (let tries = 1; ; tries++) {
-    const next = {
-      ...seen,
-      ...content,
-      metadata: {
-        ...seen.metadata,
-        labels: { ...seen.metadata.labels, ...labels },
-        annotations: { ...seen.metadata.annotations, ...annotations },
-      },
-    }
-    try {
-      return await client.update(templateResource, next, options)
-    } catch (error) {
-      // While it rolls out its status is written again and again; nothing is written here that could undo anything.
-      if (!isConflict(error) || tries === mostTries) throw error
-      seen = await client.get(templateResource, { name }, { signal })
-    }
-  }
-}
-
-const mostTries = 20
 
 /** The sources of clones as the user who asks may read them. */
 async function readClones(

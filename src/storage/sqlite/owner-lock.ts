@@ -79,7 +79,8 @@ export class OwnerLock implements Disposable {
 
 /**
  * A mark was made here once: asked beside the process that owns the store. The file is opened by SQLite alone, since
- * another descriptor of it that is closed here would free the lock that this process may hold. @throws StorageError
+ * another descriptor of it that is closed here would free the lock that this process may hold.
+ * @throws StorageError
  */
 export function wasMarked(directory: string): boolean {
   const path = join(directory, lockName)

@@ -49,7 +49,8 @@ export class Creations {
         if (isNotFound(error)) return undefined
         throw error
       })
-    // Should the answer be lost, one that is found then may not be this one. Who may not read it is not shown another's.
+    // Should the answer be lost, one that is found then may not be this one. A user who may not read it is not shown
+    // another's.
     const before = await find().catch((error: unknown) => {
       if (isUnreached(error)) throw notStored(error)
       return undefined

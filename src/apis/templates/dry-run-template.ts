@@ -1,0 +1,52 @@
+/** Templates as the server would have them, without storing anything. */
+import type { Client } from '../../client/client.ts'
+import { isConflict } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { type NamespaceTemplate, templateResource } from './types.ts'
+
+const mostTries = 20
+
+/** The template as its deletion leaves it: its finalizer holds it until what it made is gone. */
+export async function dryRunDeletion(client: Client, name: string, signal: AbortSignal): Promise<NamespaceTemplate> {
+  const left = await client.delete(templateResource, { name }, { dryRun: true, signal })
+  if (left.kind !== 'Status') return left as NamespaceTemplate
+  throw new Error(`template ${name} would be gone at once, and leave what it made: nothing holds it`)
+}
+
+/** What the server would make of it. */
+export async function dryRunTemplate(
+  client: Client,
+  present: NamespaceTemplate | undefined,
+  { apiVersion: _a, kind: _k, metadata, ...content }: KubeObject,
+  signal: AbortSignal,
+): Promise<NamespaceTemplate> {
+  const options = { dryRun: true, signal }
+  const { labels, annotations } = metadata
+  const name = metadata.name ?? ''
+  if (present === undefined) {
+    return client.create(
+      templateResource,
+      { metadata: { name, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}) }, ...content },
+      options,
+    )
+  }
+  let seen = present
+  for (let tries = 1; ; tries++) {
+    const next = {
+      ...seen,
+      ...content,
+      metadata: {
+        ...seen.metadata,
+        labels: { ...seen.metadata.labels, ...labels },
+        annotations: { ...seen.metadata.annotations, ...annotations },
+      },
+    }
+    try {
+      return await client.update(templateResource, next, options)
+    } catch (error) {
+      // While it rolls out its status is written again and again; nothing is written here that could undo anything.
+      if (!isConflict(error) || tries === mostTries) throw error
+      seen = await client.get(templateResource, { name }, { signal })
+    }
+  }
+}
