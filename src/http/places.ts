@@ -1,7 +1,7 @@
 /**
  * Which of many requests have one of a few places: two of a flow, six of a priority level and eight in all. A place
- * that is given back goes to the next level that has room, of that to the next flow: a client with many names has no more of
- * them than its level's turn, and a level that is full of such clients leaves two for the others.
+ * that is given back goes to the next level that has room, of that to the next flow: a client with many names has no
+ * more of them than its level's turn, and a level that is full of such clients leaves two for the others.
  */
 
 export interface PlaceAsked {

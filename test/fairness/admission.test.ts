@@ -1,8 +1,8 @@
 /** What FlowSchemas and PriorityLevelConfigurations do to the requests of clients. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { configurationResources } from '../../src/apis/webhooks/types.ts'
-import { systemClock } from '../../src/base/clock.ts'
 import { type Config, defaultConfig } from '../../src/app/config.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { flowSchemasResource, priorityLevelConfigurationsResource } from '../../src/flowcontrol/flowcontrol.ts'
 import { clusterRoleBindingsResource } from '../../src/kube/rbac.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
