@@ -24,7 +24,7 @@ export function storedIndexOf(
 ): NonNullable<PopulationDeps['openIndex']> {
   const { stored, clock, typeOf } = context
   const mark = new VerifiedMark(context, typeOf(namespaceResource))
-  return ({ onDrift, onRecorded, onLeft }, watched) =>
+  return ({ onDrift, onRecorded, onLeft, onError }, watched) =>
     new StoredIndex({
       stored,
       records,
@@ -35,5 +35,6 @@ export function storedIndexOf(
       onDrift,
       onRecorded,
       onLeft,
+      onError,
     })
 }

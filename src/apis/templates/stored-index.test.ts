@@ -22,7 +22,10 @@ const claim: AppliedObject = {
 /** An index over a store that holds one object, just as its record says. */
 class World {
   readonly marks: Verified[] = []
-  readonly #clock = new FakeClock()
+  readonly errors: unknown[] = []
+  /** Writes of marks fail with it. */
+  failure: Error | undefined
+  readonly clock = new FakeClock()
   readonly #stop = new AbortController()
   #tell: Parameters<StoreView['follow']>[0] = () => {}
   #version = stored(1024, '1')
@@ -51,11 +54,15 @@ class World {
       records: { of: () => [claim] },
       mark: {
         read: () => undefined,
-        write: async ({ revision, except }) => void this.marks.push({ revision, except }),
+        write: async ({ revision, except }) => {
+          if (this.failure) throw this.failure
+          this.marks.push({ revision, except })
+        },
       },
-      clock: this.#clock,
+      onError: (error) => void this.errors.push(error),
+      clock: this.clock,
       findKind: () => configMaps,
-      watched: new PopulatedIndex({ client: new FakeClient(), clock: this.#clock, onError, ...changes }),
+      watched: new PopulatedIndex({ client: new FakeClient(), clock: this.clock, onError, ...changes }),
       ...changes,
     })
     this.#running = this.index.run(this.#stop.signal)
@@ -103,4 +110,16 @@ test('where every object is as recorded nothing is excepted', async () => {
   world.index.recordsRead()
   await world.stop()
   expect(world.marks).toEqual([{ revision: 1024, except: new Set() }])
+})
+
+test('a mark that a full store refuses is tried again, and the index goes on', async () => {
+  const world = new World()
+  world.index.recordsRead()
+  world.failure = new Error('full')
+  await world.clock.advance(60_000)
+  expect(world.errors).toEqual([world.failure])
+  world.failure = undefined
+  await world.clock.advance(60_000)
+  expect(world.marks).toEqual([{ revision: 1024, except: new Set() }])
+  await world.stop()
 })

@@ -39,6 +39,8 @@ export interface StoredIndexDeps extends PopulatedChanges {
   readonly stored: Pick<StoreView, 'find' | 'glance' | 'glances' | 'follow' | 'revision'>
   readonly records: Pick<AppliedRecords, 'of'>
   readonly mark: Pick<VerifiedMark, 'read' | 'write'>
+  /** A mark that could not be written: the next one says as much. */
+  readonly onError: (error: unknown) => void
   readonly clock: Clock
   /** What is served now. */
   readonly findKind: (apiVersion: string, kind: string) => ResourceType | undefined
@@ -348,7 +350,13 @@ export class StoredIndex implements PopulatedObjects {
     // The mark of the process before stands: this one has not compared all that changed since.
     if (!this.#hasMoved || !this.#hasReadRecords) return
     this.#hasMoved = false
-    await this.#deps.mark.write({ revision, except: new Set([...this.#unsettled, ...this.#unjudged()]) })
+    try {
+      await this.#deps.mark.write({ revision, except: new Set([...this.#unsettled, ...this.#unjudged()]) })
+    } catch (error) {
+      // The store may be full: what is found here must go on being found.
+      this.#hasMoved = true
+      this.#deps.onError(error)
+    }
   }
 
   /** Namespaces with a change that came while we write the object: it is judged when the answer is in hand. */
