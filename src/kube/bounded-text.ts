@@ -5,7 +5,7 @@
 import type { StatusDetails } from './types.ts'
 
 /** What is shorter is sent as it is: the values of field errors are cut at 10,000 characters. */
-const shortLength = 16 * 1024
+const shortLength = 32 * 1024
 /** Of what has no space in it. */
 const maxWordLength = 1024
 /** Of a whole text: the conflicts of an apply of thousands of fields are told. */
