@@ -76,11 +76,11 @@ function Previewed({ preview, isUnread }: PreviewedProps) {
         </div>
       )}
       {templates.every(({ objects }) => objects.length === 0) ? (
-        // A cluster with `borough populate` names no objects: silence is no answer where templates are not read.
+        // Policies of `borough populate` name no objects: silence is no answer where templates are not read.
         <p>
           {isUnread
-            ? 'The server names no object that a template would give it. On clusters with borough populate it never ' +
-              'does, and you may not read templates: there may be some all the same.'
+            ? 'The server names no object that a template would give it. Where borough populate works by admission ' +
+              'policies it never does, and you may not read templates: there may be some all the same.'
             : 'No template gives it anything: it will hold its default ServiceAccount and ' +
               'what else every namespace has.'}
         </p>
