@@ -3,7 +3,7 @@
  * up again after a stop and after a crash, though a start needs files.
  */
 import { execFileSync } from 'node:child_process'
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -91,6 +91,8 @@ describe('a file system without inodes', { timeout: 120_000 }, () => {
     await mkdir(join(place, 'data'), { mode: 0o700 })
     const first = await start(place)
     await first.create('a')
+    // Held back a second after the start: a later start needs it.
+    await expect.poll(() => existsSync(join(place, 'data/store/reserve')), { timeout: 20_000 }).toBe(true)
     useUpInodes(place)
     await first.create('b')
     await expect.poll(first.health).toMatch(/readyz check passed/)

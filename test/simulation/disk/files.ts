@@ -95,8 +95,15 @@ export function writeFileSync(path: string, text: string): void {
 export const renameSync = (from: string, to: string): void => disk().rename(from, to)
 export const rmSync = (path: string): void => disk().remove(path)
 
-export function statSync(path: string): { readonly size: number; readonly mtimeMs: number } {
-  return { size: disk().get(path).length, mtimeMs: 0 }
+interface Stats {
+  readonly size: number
+  readonly mtimeMs: number
+  isFile(): boolean
+}
+
+export function statSync(path: string, options?: { readonly throwIfNoEntry?: boolean }): Stats | undefined {
+  if (options?.throwIfNoEntry === false && !existsSync(path)) return undefined
+  return { size: disk().get(path).length, mtimeMs: 0, isFile: () => true }
 }
 
 export function fstatSync(handle: number): { readonly size: number } {
