@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { failure, refusal } from '../../test/support/refusal.ts'
 import type { JsonValue } from '../kube/types.ts'
 import { bytesWithoutContents, withoutContents } from './metadata-answers.ts'
 
@@ -39,6 +40,8 @@ test('nothing of the annotation of kubectl apply is left, where it stands', () =
   expect(withoutContents({ type: 'ADDED', object })).toEqual({ type: 'ADDED', object: left })
 })
 
-test('what is no JSON is refused', () => {
-  expect(() => bytesWithoutContents(Buffer.from('<html>'))).toThrow('the server sent something that is not JSON')
+test('what is no JSON is refused', async () => {
+  expect(await refusal((async () => bytesWithoutContents(Buffer.from('<html>')))())).toEqual(
+    failure({ message: 'the server sent something that is not JSON', code: 502 }),
+  )
 })

@@ -65,6 +65,21 @@ describe('what a flow takes', () => {
     )
   })
 
+  test('nor can one request, whatever it is charged for', async () => {
+    const { budget } = budgetOf(mib, mib)
+    const account = budget.open('a')
+    account.charge(mib / 2)
+    expect(await refusal((async () => account.charge(mib))())).toEqual(
+      failure({
+        message:
+          'The request takes more memory than the 1048576 bytes that all requests may take together: send or ask for ' +
+          'less at a time. YAML takes more than JSON.',
+        reason: 'RequestEntityTooLarge',
+        code: 413,
+      }),
+    )
+  })
+
   test('is nothing more while the heap is nearly full', () => {
     const { budget, refused } = budgetOf(10 * mib, 4 * mib, true)
     expect(budget.open('a').tryCharge(1)).toBe(false)

@@ -9,6 +9,11 @@ import { LongWork } from './long-work.ts'
 import { Defense } from './overload.ts'
 
 const waitMs = 5000
+const clientLeft = failure({
+  message: 'Timeout: the client left before its request was answered',
+  reason: 'Timeout',
+  code: 504,
+})
 const clock = new FakeClock()
 let defense: Defense
 afterEach(() => defense[Symbol.dispose]())
@@ -174,7 +179,7 @@ describe('a request that waits for its place', () => {
     const answer = refusal(left.begin(work))
     await settled()
     left.client.abort()
-    expect(await answer).toMatchObject({ reason: 'Timeout' })
+    expect(await answer).toEqual(clientLeft)
     expect([left.isBegun, left.isSeated, left.bytes]).toEqual([false, false, 0])
     const next = new Asking('mallory')
     await begun(work, [next])
@@ -192,6 +197,6 @@ describe('a request that waits for its place', () => {
     await begun(work, many(2, 'mallory'))
     const left = new Asking('mallory')
     left.client.abort()
-    expect(await refusal(left.begin(work))).toMatchObject({ reason: 'Timeout' })
+    expect(await refusal(left.begin(work))).toEqual(clientLeft)
   })
 })

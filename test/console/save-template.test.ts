@@ -9,6 +9,7 @@ import { emptyDraft } from '../../src/console/page/namespaces/draft.ts'
 import { saveTemplate } from '../../src/console/page/templates/save-template.ts'
 import { ConsoleUnreached } from '../../src/console/page/unreached.ts'
 import { startControlPlane } from '../../src/testing/index.ts'
+import { failure, refusal } from '../support/refusal.ts'
 
 /** Waits are over at once. */
 const clock: Clock = {
@@ -94,8 +95,8 @@ test('where the answer is lost, what is stored says whether it was saved', async
   await expect(refused).rejects.toThrow(NotStored)
   await expect(refused).rejects.toThrow('it was not stored, and can be sent again: the connection was lost (cut)')
   const theirs = () => client.patch(templateResource, { name: 'team' }, { spec: edit('theirs').spec })
-  await expect(saveTemplate(losing(client, 'before', theirs), saved, edit('three'), options)).rejects.toThrow(
-    'another author wrote it while the connection was lost',
+  expect(await refusal(saveTemplate(losing(client, 'before', theirs), saved, edit('three'), options))).toEqual(
+    failure({ message: 'another author wrote it while the connection was lost', reason: 'Conflict', code: 409 }),
   )
   expect(lost).toEqual(['told', 'told', 'told', 'told'])
 })
