@@ -101,7 +101,7 @@ describe.skipIf(noBrowser !== undefined)(
         await page.setViewportSize({ width: 1280, height: 800 })
         await page.goto(at(path))
         await page.getByText(shows).first().waitFor()
-        expect(await page.title()).toBe(`${title} · Borough`)
+        await expect.poll(() => page.title()).toBe(`${title} · Borough`)
         const commands = await page.getByRole('button', { name: 'Copy as kubectl' }).count()
         expect(commands > 0).toBe(path !== '/nothing')
         const found: unknown[] = []
