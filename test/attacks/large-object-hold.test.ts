@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { sliceMs } from '../../src/base/turns.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { TurnCounter } from '../support/turn-counter.ts'
 
 const lookMs = sliceMs / 2
 
@@ -198,21 +199,15 @@ const cases: readonly Case[] = [
 
 describe('attack: a large object holds nobody up while it is judged', () => {
   test.each(cases)('$name', async ({ path, object, turns: atLeast, status = 201 }) => {
-    let turns = 0
-    let done = false
-    const turn = (): void => {
-      turns++
-      if (!done) setImmediate(turn)
-    }
-    setImmediate(turn)
+    const counter = new TurnCounter()
     const response = await plane.fetch(`${path}?dryRun=All`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(object),
     })
-    done = true
+    counter.stop()
     expect(response.status).toBe(status)
     await response.arrayBuffer()
-    expect(turns).toBeGreaterThanOrEqual(atLeast)
+    expect(counter.turns).toBeGreaterThanOrEqual(atLeast)
   })
 })

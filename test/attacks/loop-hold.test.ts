@@ -9,6 +9,7 @@ import { sliceMs } from '../../src/base/turns.ts'
 import { ProtobufCodec } from '../../src/catalog/protobuf/protobuf-codec.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { TurnCounter } from '../support/turn-counter.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 /** Together more than is answered in one piece in any form. */
@@ -95,18 +96,12 @@ const names = Array.from({ length: count }, (_, i) => `o${String(i).padStart(2, 
 
 /** What is sent, and how many turns the loop has made meanwhile. */
 async function sent(accept: string, query = ''): Promise<{ readonly body: Buffer; readonly turns: number }> {
-  let turns = 0
-  let done = false
-  const turn = (): void => {
-    turns++
-    if (!done) setImmediate(turn)
-  }
   const response = await plane.fetch(path + query, { headers: { accept } })
   expect(response.status).toBe(200)
-  setImmediate(turn)
+  const counter = new TurnCounter()
   const body = Buffer.from(await response.arrayBuffer())
-  done = true
-  return { body, turns }
+  counter.stop()
+  return { body, turns: counter.turns }
 }
 
 describe('attack: a long list holds nobody up', () => {
@@ -135,17 +130,11 @@ describe('attack: a long list holds nobody up', () => {
   })
 
   test('nothing is looked into in one piece that no label selects', async () => {
-    let turns = 0
-    let done = false
-    const turn = (): void => {
-      turns++
-      if (!done) setImmediate(turn)
-    }
-    setImmediate(turn)
+    const counter = new TurnCounter()
     const response = await plane.fetch(`${path}?labelSelector=kept=no&limit=1`)
-    done = true
+    counter.stop()
     expect(JSON.parse(await response.text()).items).toEqual([])
-    expect(turns).toBeGreaterThanOrEqual(count / 2 - 1)
+    expect(counter.turns).toBeGreaterThanOrEqual(count / 2 - 1)
   })
 
   test.each(forms)('and is of one revision, whatever changes meanwhile: as $name', async ({ accept, query, shown }) => {
@@ -173,22 +162,16 @@ describe('attack: a watch that begins with a large state holds nobody up', () =>
   ])('as $name', async ({ accept }) => {
     const stop = new AbortController()
     const query = '?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
-    let turns = 0
-    let done = false
-    const turn = (): void => {
-      turns++
-      if (!done) setImmediate(turn)
-    }
-    setImmediate(turn)
+    const counter = new TurnCounter()
     const response = await plane.fetch(path + query, { headers: { accept }, signal: stop.signal })
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (Buffer.from(next.value).includes('k8s.io/initial-events-end')) break
     }
-    done = true
+    counter.stop()
     stop.abort()
     // A piece of the backlog has three objects, and each piece is a look at the time.
-    expect(turns).toBeGreaterThanOrEqual(count / 6 - 1)
+    expect(counter.turns).toBeGreaterThanOrEqual(count / 6 - 1)
   })
 })
 
@@ -216,18 +199,12 @@ describe('attack: clients that leave while they are worked for', () => {
 
 describe('attack: the deletion of a large collection holds nobody up', () => {
   test('also where nothing is written', async () => {
-    let turns = 0
-    let done = false
-    const turn = (): void => {
-      turns++
-      if (!done) setImmediate(turn)
-    }
-    setImmediate(turn)
+    const counter = new TurnCounter()
     const response = await plane.fetch(`${path}?dryRun=All`, { method: 'DELETE' })
     await response.arrayBuffer()
-    done = true
+    counter.stop()
     expect(response.status).toBe(200)
-    expect(turns).toBeGreaterThanOrEqual(count / 2 - 1)
+    expect(counter.turns).toBeGreaterThanOrEqual(count / 2 - 1)
   })
 })
 
@@ -248,26 +225,20 @@ describe('attack: a body of many values holds nobody up', () => {
 
   /** The turns that the loop makes while the server works on one request. */
   async function turnsOf(method: string, path: string, body: unknown, type: string): Promise<number> {
-    let turns = 0
-    let done = false
-    const turn = (): void => {
-      turns++
-      if (!done) setImmediate(turn)
-    }
-    setImmediate(turn)
+    const counter = new TurnCounter()
     const init = {
       method,
       body: typeof body === 'string' ? body : JSON.stringify(body),
       headers: { 'content-type': type },
     }
     const response = await plane.fetch(path, init)
-    done = true
+    counter.stop()
     const answer = (await response.json()) as KubeObject & { data?: object }
     expect([response.status < 300, Object.keys(answer.data ?? {})]).toEqual([
       true,
       expect.objectContaining({ length: values }),
     ])
-    return turns
+    return counter.turns
   }
 
   test.each([
@@ -343,40 +314,28 @@ describe('attack: a body of many values holds nobody up', () => {
 test('attack: an apply of many finalizers is worked on in several turns, one after the other', async () => {
   const finalizers = Array.from({ length: 20_000 }, (_, i) => `loop.example/f${i}`)
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'held', finalizers } }
-  let turns = 0
-  let done = false
-  const turn = (): void => {
-    turns++
-    if (!done) setImmediate(turn)
-  }
-  setImmediate(turn)
+  const counter = new TurnCounter()
   const response = await plane.fetch('/api/v1/namespaces/short/configmaps/held?fieldManager=m&dryRun=All', {
     method: 'PATCH',
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/apply-patch+yaml' },
   })
-  done = true
+  counter.stop()
   expect(response.status).toBe(201)
   // Fields are found in parts: 28 turns where they are not.
-  expect(turns).toBeGreaterThanOrEqual(38)
+  expect(counter.turns).toBeGreaterThanOrEqual(38)
 })
 
 test('attack: a YAML body of 20 KiB and as many tokens is read in several turns', async () => {
-  let turns = 0
-  let done = false
-  const turn = (): void => {
-    turns++
-    if (!done) setImmediate(turn)
-  }
-  setImmediate(turn)
+  const counter = new TurnCounter()
   const body = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: short}\nx: [${'a,'.repeat(10_000)}]\n`
   const headers = { 'content-type': 'application/yaml' }
   const url = '/api/v1/namespaces/short/configmaps?dryRun=All'
   const response = await plane.fetch(url, { method: 'POST', body, headers })
-  done = true
+  counter.stop()
   expect(response.status).toBe(201)
   // Every other look at the time ends a slice, and each 200 tokens are a look.
-  expect(turns).toBeGreaterThanOrEqual(50)
+  expect(counter.turns).toBeGreaterThanOrEqual(50)
 })
 
 test('what holds the loop is told to Prometheus', async () => {
