@@ -1,19 +1,32 @@
 /**
- * Plants faults in a copy of the sources, one at a time, and runs the suites that must find them:
- *
- *   node tools/plant.ts                    all of `tools/plants/`
- *   node tools/plant.ts impersonat table   those whose description holds one of these words (`CVE`, `blind`)
- *   node tools/plant.ts --trusting blind   without running the suites first
- *
- * Prints a table, and fails if one was not found. A suite is run without a fault first: one that fails finds nothing.
+ * Plants faults in a copy of the sources, one at a time, and runs the suites that must find them. `--help` tells how to
+ * use it. A suite is run without a fault first: one that fails then finds nothing.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { allPlants } from './plants/all.ts'
 import type { Edit, Plant } from './plants/plants.ts'
+
+const help = `Usage: node tools/plant.ts [options] [word ...]
+
+Plants the faults of tools/plants/ one at a time in a copy of the sources and runs the suites that must find each.
+With words, only faults whose description, advisory or choice (blind) holds one of them. Prints a table, and fails if one
+was not found.
+
+Options:
+  --list       run nothing: print what would be planted
+  --trusting   don't run the suites without a fault first
+  --help
+
+Examples:
+  node tools/plant.ts                        all of them
+  node tools/plant.ts impersonat table       those about impersonation or tables
+  node tools/plant.ts --trusting blind       those chosen before the tests were read
+`
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Not in git, and needed to run. */
@@ -30,14 +43,36 @@ interface Outcome {
   readonly said: string
 }
 
-function main(args: readonly string[]): boolean {
-  const words = args.filter((arg) => arg !== '--trusting')
+interface Options {
+  readonly words: readonly string[]
+  readonly list: boolean
+  readonly trusting: boolean
+}
+
+function readOptions(args: string[]): Options | undefined {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      list: { type: 'boolean', default: false },
+      trusting: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  return values.help ? undefined : { words: positionals, list: values.list, trusting: values.trusting }
+}
+
+function main({ words, list, trusting }: Options): boolean {
   const plants = allPlants.filter((plant) => words.length === 0 || words.some((word) => textOf(plant).includes(word)))
   if (plants.length === 0) throw new Error(`no plant is about ${words.join(' or ')}`)
+  if (list) {
+    for (const { why, file, suites } of plants) console.log(`${why}\n          ${file}, ${suites.join(', ')}`)
+    return true
+  }
   const copy = copySources()
   try {
     for (const plant of plants) tryEdits(copy, plant, () => undefined)
-    const suitesAlone = args.includes('--trusting') ? [] : new Set(plants.map((plant) => plant.suites.join(' ')))
+    const suitesAlone = trusting ? [] : new Set(plants.map((plant) => plant.suites.join(' ')))
     for (const suites of suitesAlone) {
       const { passed, output } = runSuites(copy, suites.split(' '))
       if (!passed) throw new Error(`${suites} fails without a fault:\n${output.slice(-4000)}`)
@@ -124,4 +159,11 @@ function firstFinding(output: string): string {
   return line?.trim() ?? 'nothing was said'
 }
 
-process.exitCode = main(process.argv.slice(2)) ? 0 : 1
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options === undefined) console.log(help)
+  else process.exitCode = main(options) ? 0 : 1
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
