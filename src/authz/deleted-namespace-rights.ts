@@ -75,7 +75,6 @@ export class DeletedNamespaceRights implements Disposable {
       if (right.contentUntilMs > now) right.contentUntilMs = deleted.untilMs
     }
     this.#terminating.delete(namespace)
-    this.#gone.delete(namespace)
     this.#gone.set(namespace, deleted)
     if (this.#gone.size > this.#limit) {
       const oldest = this.#gone.keys().next().value

@@ -10,7 +10,7 @@ import type { AuthzAttributes } from './authz.ts'
 const htmlEscapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 /** A browser must not take a name in a refusal for markup. */
-const sanitize = (text: string): string => text.replace(/[&<>]/g, (c) => htmlEscapes[c] ?? c)
+const sanitize = (text: string): string => text.replace(/[&<>]/g, (c) => htmlEscapes[c] as string)
 
 /** `User "u" cannot list resource "pods" in API group "" in the namespace "ns"[: reason]` */
 function forbiddenMessage(attributes: AuthzAttributes, reason: string): string {

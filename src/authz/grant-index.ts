@@ -179,7 +179,7 @@ class SubjectsView implements NameView {
     const running = new Map(then)
     const changes: ViewChange[] = []
     for (const { name, gained, revision: at } of since) {
-      const before = running.get(name) ?? 0
+      const before = running.get(name) as number
       running.set(name, before + (gained ? 1 : -1))
       if (!everything && before === (gained ? 0 : 1)) changes.push({ revision: at, name, gained })
     }
@@ -202,7 +202,7 @@ class SubjectsView implements NameView {
   changed({ subject, name }: Grant, gained: boolean, revision: number): boolean {
     const otherwise = (granted: string, own: boolean): boolean =>
       this.subjects.some((s) => (own || s !== subject) && this.#index.namesOf(s)?.has(granted) === true)
-    if (otherwise('', name !== '') || (name !== '' && otherwise(name, false))) return false
+    if (otherwise('', name !== '') || otherwise(name, false)) return false
     const change: LiveViewChange = {
       revision,
       name,

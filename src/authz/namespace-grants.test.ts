@@ -206,6 +206,20 @@ describe('a change of rights', () => {
     expect(told).toEqual(['-a', '|'])
   })
 
+  test('of a role gives nothing by a binding that is gone', () => {
+    const { source, grants } = world(
+      clusterRole('r', allow('get', '', 'pods')),
+      roleBinding('a', 'b', 'ClusterRole/r', user('alice')),
+      roleBinding('c', 'b', 'ClusterRole/r', user('alice')),
+    )
+    const { told } = followed(grants.viewOf(alice))
+    source.remove('RoleBinding', 'b', 'a')
+    source.put(clusterRole('r', getNamespaces))
+    source.remove('RoleBinding', 'b', 'c')
+    source.put(clusterRole('r', allow('get', '', 'pods')))
+    expect(told).toEqual(['+c', '|', '-c', '|'])
+  })
+
   test('of a role that says something else is not even looked at', () => {
     const { source, grants } = world(
       clusterRole('r', getNamespaces),

@@ -19,16 +19,18 @@ import type { CompiledRules } from './rbac-rules.ts'
 /** Which namespaces a role lets its holder get; undefined = every one. */
 type Readable = ReadonlySet<string> | undefined
 
+interface BoundRole {
+  readable: Readable
+  /** Each binding that refers to the role, with what it gives now. */
+  readonly given: Map<IndexedBinding, readonly Grant[]>
+}
+
 const none: ReadonlySet<string> = new Set()
 
 export class NamespaceGrants implements RbacObserver {
   readonly #grants: GrantIndex
-  /** By role, all bindings that refer to it, also where the role is missing. */
-  readonly #bindings = new Map<string, Set<IndexedBinding>>()
-  /** Of roles that bindings refer to. */
-  readonly #readable = new Map<string, Readable>()
-  /** What each binding gives now, where it gives anything. */
-  readonly #given = new Map<IndexedBinding, readonly Grant[]>()
+  /** Those that bindings refer to, also where the role itself is missing. */
+  readonly #roles = new Map<string, BoundRole>()
   /** By namespace, what removed bindings of a terminating one still give. */
   readonly #kept = new Map<string, Grant[]>()
   /** Namespaces that are gone and whose kept grants are to be taken back: at the next change, for watches are
@@ -64,21 +66,18 @@ export class NamespaceGrants implements RbacObserver {
     { keep, rules, revision }: { keep: boolean; rules: () => CompiledRules | undefined; revision: number },
   ): void {
     this.#settle(revision)
-    const key = roleKey(kind, namespace, name)
-    const bindings = this.#bindings.get(key)
-    if (!bindings) return
+    const role = this.#roles.get(roleKey(kind, namespace, name))
+    if (!role) return
     const readable = readableBy(rules())
-    if (same(readable, this.#readable.get(key))) return
-    this.#readable.set(key, readable)
+    if (same(readable, role.readable)) return
+    role.readable = readable
     const gains: Grant[] = []
     const losses: Grant[] = []
-    for (const binding of bindings) {
-      const given = this.#given.get(binding) ?? []
-      this.#given.delete(binding)
+    for (const [binding, given] of role.given) {
       if (keep) this.#keep(binding.namespace, given)
       else append(losses, given)
       const grants = grantsOf(binding, readable)
-      if (grants.length > 0) this.#given.set(binding, grants)
+      role.given.set(binding, grants)
       append(gains, grants)
     }
     this.#grants.apply(gains, losses, revision)
@@ -115,26 +114,22 @@ export class NamespaceGrants implements RbacObserver {
 
   #add(binding: IndexedBinding, rules: () => CompiledRules | undefined): readonly Grant[] {
     const key = roleOf(binding)
-    const others = this.#bindings.get(key)
-    if (others) others.add(binding)
-    else {
-      this.#bindings.set(key, new Set([binding]))
-      this.#readable.set(key, readableBy(rules()))
+    let role = this.#roles.get(key)
+    if (!role) {
+      role = { readable: readableBy(rules()), given: new Map() }
+      this.#roles.set(key, role)
     }
-    const grants = grantsOf(binding, this.#readable.get(key))
-    if (grants.length > 0) this.#given.set(binding, grants)
+    const grants = grantsOf(binding, role.readable)
+    role.given.set(binding, grants)
     return grants
   }
 
   #remove(binding: IndexedBinding, keep: boolean): readonly Grant[] {
     const key = roleOf(binding)
-    const others = this.#bindings.get(key)
-    if (others?.delete(binding) && others.size === 0) {
-      this.#bindings.delete(key)
-      this.#readable.delete(key)
-    }
-    const given = this.#given.get(binding) ?? []
-    this.#given.delete(binding)
+    const role = this.#roles.get(key)
+    const given = role?.given.get(binding) ?? []
+    role?.given.delete(binding)
+    if (role?.given.size === 0) this.#roles.delete(key)
     if (!keep) return given
     this.#keep(binding.namespace, given)
     return []
