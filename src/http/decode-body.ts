@@ -24,13 +24,13 @@ import {
   type StatusError,
   unsupportedMediaType,
 } from '../kube/status-error.ts'
-import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
+import { JsonSyntaxError, type ParsedJson } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, Unvalidated } from '../kube/types.ts'
 import { maxValues, TooManyValuesError } from '../kube/value-count.ts'
 import { YamlSyntaxError } from '../kube/yaml-document.ts'
 import type { ApiRequest, RequestAccount, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
-import { parseYamlText } from './parse-yaml-text.ts'
+import { type HowToParseText, parseBodyText } from './parse-body-text.ts'
 import { requestSlice } from './request-slice.ts'
 import { awaitOutside } from './seats.ts'
 import { unrecognized } from './unrecognized-body.ts'
@@ -193,9 +193,10 @@ export class BodyDecoder {
     const yamlFault = (fault: string): StatusError =>
       badRequest(`error decoding YAML: error converting YAML to JSON: ${fault}`)
     const { account } = request
-    if (isApply) return parsed('yaml', text, { duplicates: true, most, account }, context.slice, yamlFault)
+    const how = { duplicates: isApply || report, maxValues: most, account }
+    if (isApply) return parsed(text, { form: 'yaml', ...how }, context.slice, yamlFault)
     const jsonFault = (fault: string): StatusError => badRequest(`error decoding patch: ${fault}`)
-    return parsed('json', text, { duplicates: report, most, account }, undefined, jsonFault)
+    return parsed(text, { form: 'json', ...how }, context.slice, jsonFault)
   }
 }
 
@@ -246,30 +247,28 @@ interface HowToParse {
   readonly account: RequestAccount | undefined
 }
 
-/** At once but for long YAML. @throws StatusError */
+/** At once where it is short. @throws StatusError */
 function parseBody(bytes: Uint8Array, how: HowToParse, slice: Slice | undefined): Eventual<Parsed> {
   const { mediaType, type, duplicates, account } = how
   const form = mediaType === jsonMediaType ? 'json' : 'yaml'
   const refusal = (fault: string): StatusError => unrecognized(type, `json parse error: ${fault}`, bytes)
-  return parsed(form, utf8(bytes), { duplicates, most: maxValues, account }, slice, refusal)
+  return parsed(utf8(bytes), { form, duplicates, maxValues, account }, slice, refusal)
 }
 
 /** @throws StatusError 413 for too many values, else what `refusal` makes of the parser's words */
 function parsed(
-  form: 'json' | 'yaml',
   text: string,
-  { duplicates, most, account }: Pick<HowToParse, 'duplicates' | 'account'> & { readonly most: number },
+  how: HowToParseText,
   slice: Slice | undefined,
   refusal: (fault: string) => StatusError,
 ): Eventual<Parsed> {
   const refused = (error: unknown): unknown => {
-    if (error instanceof TooManyValuesError) return requestHasTooManyValues(most)
+    if (error instanceof TooManyValuesError) return requestHasTooManyValues(how.maxValues)
     if (error instanceof JsonSyntaxError || error instanceof YamlSyntaxError) return refusal(error.message)
     return error
   }
   try {
-    if (form === 'json') return parseJson(text, { duplicates, maxValues: most })
-    const parsing = parseYamlText(text, { maxValues: most, account }, slice)
+    const parsing = parseBodyText(text, how, slice)
     if (!isPending(parsing)) return parsing
     return parsing.catch((error: unknown) => {
       throw refused(error)

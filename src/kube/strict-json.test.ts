@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isExactNumber } from './json-value.ts'
-import { maxDepth, parseJson } from './strict-json.ts'
+import { maxDepth, parseJson, parsingJson } from './strict-json.ts'
 
 describe('a body that is not JSON is refused in the words of Go', () => {
   const cases: { given: string; want: string }[] = [
@@ -117,4 +117,27 @@ test('any text is parsed or refused exactly as the native parser would', () => {
     }),
     { numRuns: 500 },
   )
+})
+
+describe('a long text is read in parts', () => {
+  const keyed = (value: string): string =>
+    `{"uid":"a4e123","data":{${Array.from({ length: 20_000 }, (_, i) => `"k${i}":${value}`).join()}}}`
+  const stepsOf = (text: string): number => {
+    const steps = parsingJson(text, { duplicates: true })
+    let count = 1
+    while (steps.next().done !== true) count++
+    return count
+  }
+
+  test.each([
+    // The native parser, and four or five parts of the count of members.
+    { name: 'plain', text: keyed('"v"'), steps: [6, 9] },
+    { name: 'with long digits in a string', text: keyed('"v"').replace('a4e123', '1234567890123456'), steps: [6, 9] },
+    { name: 'with a long number', text: keyed('"v"').replace('"a4e123"', '1234567890123456'), steps: [20, 25] },
+    { name: 'with a large exponent', text: keyed('"v"').replace('"a4e123"', '1e+100'), steps: [20, 25] },
+    { name: 'with a key twice', text: keyed('"v"').replace('"k7":', '"k8":'), steps: [25, 32] },
+  ])('$name', ({ text, steps: [least, most] }) => {
+    expect(stepsOf(text)).toBeGreaterThanOrEqual(least as number)
+    expect(stepsOf(text)).toBeLessThanOrEqual(most as number)
+  })
 })

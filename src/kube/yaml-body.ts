@@ -16,7 +16,7 @@ import {
   maxDepth,
   numberOf,
   type ParsedJson,
-  parseJson,
+  parsingJson,
   printPath,
 } from './strict-json.ts'
 import type { JsonObject, JsonValue } from './types.ts'
@@ -218,11 +218,19 @@ interface YamlOptions extends Pick<JsonOptions, 'maxValues'> {
 const faultAt = (lines: LineCounter, offset: number, message: string, cause?: unknown): YamlSyntaxError =>
   new YamlSyntaxError(`yaml: line ${lines.linePos(offset).line}: ${message}`, { cause })
 
+function* parsingAsJson(text: string, { maxValues }: YamlOptions): Generator<number, ParsedJson> {
+  const steps = parsingJson(text, { duplicates: true, ...(maxValues === undefined ? {} : { maxValues }) })
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value
+    yield 0
+  }
+}
+
 /** Yields the tokens that it read since it last did, where a pause may be made. */
 function* parsing(text: string, options: YamlOptions): Generator<number, ParsedJson> {
   if (/^\s*[{[]/.test(text)) {
     try {
-      return parseJson(text, { ...options, duplicates: true })
+      return yield* parsingAsJson(text, options)
     } catch (e) {
       // Braces may also begin a YAML flow collection.
       if (!(e instanceof JsonSyntaxError)) throw e

@@ -1,21 +1,26 @@
-/** The text of a YAML body into values: a long one in slices, and counted as what it becomes. */
+/** The text of a body into values: a long one in slices, and YAML counted as what it becomes. */
 import type { Eventual } from '../base/eventual.ts'
+import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
-import type { ParsedJson } from '../kube/strict-json.ts'
+import { type ParsedJson, parsingJson } from '../kube/strict-json.ts'
 import { parseYaml, parseYamlInSlices } from '../kube/yaml-body.ts'
 import type { RequestAccount } from './api.ts'
 
-export interface HowToParseYaml {
+export interface HowToParseText {
+  readonly form: 'json' | 'yaml'
+  /** Whether keys that repeat are to be found. */
+  readonly duplicates: boolean
   readonly maxValues: number
   readonly account: RequestAccount | undefined
 }
 
-/** Without a slice at once. @throws YamlSyntaxError, TooManyValuesError, StatusError TooManyRequests */
-export function parseYamlText(
+/** Without a slice at once. @throws JsonSyntaxError, YamlSyntaxError, TooManyValuesError, StatusError TooManyRequests */
+export function parseBodyText(
   text: string,
-  { maxValues, account }: HowToParseYaml,
+  { form, duplicates, maxValues, account }: HowToParseText,
   slice: Slice | undefined,
 ): Eventual<ParsedJson> {
+  if (form === 'json') return runInSlices(parsingJson(text, { duplicates, maxValues }), slice)
   if (slice === undefined) return parseYaml(text, { maxValues })
   let charged = 0
   // Many are under way at once, and what the parser has of each is many times the text.
