@@ -170,6 +170,36 @@ describe('a session that means it is not taken for a flood', () => {
     session.destroy()
   })
 
+  test('when it sends ten large bodies at once', async () => {
+    // What Node's client may have unsent; by default a third of this, and then it cancels its own streams.
+    const session = http2.connect(`https://127.0.0.1:${world.port}`, { ca: world.ca, maxSessionMemory: 64 })
+    const bodies = Array.from({ length: 10 }, () => {
+      const upload = session.request({ ':path': '/body', ':method': 'POST' })
+      upload.end(Buffer.alloc(3 * 1024 * 1024))
+      return upload.toArray()
+    })
+    const took = (await Promise.all(bodies)).map((all) => String(Buffer.concat(all)))
+    await world.clock.advance(1000)
+    expect([...new Set(took)]).toEqual(['took 3145728'])
+    expect([...world.overload.incidents.counts]).toEqual([])
+    session.destroy()
+  })
+
+  test('when bodies come later than their requests, and are not read yet', async () => {
+    const session = http2.connect(`https://127.0.0.1:${world.port}`, { ca: world.ca })
+    const posts = Array.from({ length: 20 }, () => session.request({ ':path': '/held', ':method': 'POST' }))
+    for (const post of posts) post.on('error', () => {}).write('{')
+    await expect.poll(() => world.asked.length).toBe(posts.length)
+    await world.clock.advance(1000)
+    // Less than the window of a stream, and in all ten times what a session may send of other frames.
+    const body = Buffer.alloc(32 * 1024)
+    await Promise.all(posts.map((post) => new Promise((resolve) => post.write(body, resolve))))
+    await new Promise((resolve) => session.ping(resolve))
+    await world.clock.advance(1000)
+    expect(Object.fromEntries(world.overload.incidents.counts)).toEqual({})
+    session.destroy()
+  })
+
   test('when none of its many answers is read: others come all the same, and streams are bounded', async () => {
     const session = http2.connect(`https://127.0.0.1:${world.port}`, {
       ca: world.ca,

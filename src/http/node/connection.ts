@@ -75,6 +75,8 @@ export class Connection {
   /** Since the last look. */
   #receivedBytes = 0
   #resets = 0
+  /** What the requests under way may still bring before it is read, and did not bring before the last look. */
+  #outstandingBytes = 0
 
   constructor({ overload, raw, address, reserved, identified, broke }: ConnectionOptions) {
     this.#identified = identified
@@ -272,9 +274,12 @@ export class Connection {
   #findFlood(tls: TLSSocket, nowMs: number): void {
     const { atMs, requests, read, written } = this.#looked
     const seconds = Math.max(1, (nowMs - atMs) / 1000)
-    const asked = (this.#requests - requests) * requestBytes + this.#receivedBytes
+    const asked = (this.#requests - requests) * requestBytes + this.#receivedBytes + this.#outstandingBytes
     const acknowledged = (tls.bytesWritten - written) * acknowledgedShare
     const overhead = tls.bytesRead - read - asked - acknowledged
+    let open = 0
+    for (const exchange of this.#exchanges) if (!exchange.isOver) open++
+    this.#outstandingBytes = Math.min(Math.max(0, -overhead), open * unreadBodyBytes)
     if (overhead > this.overload.limits.http2.overheadBytes * seconds) this.#calm('http2_flood')
   }
 
