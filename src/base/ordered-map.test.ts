@@ -25,7 +25,7 @@ describe('OrderedMap', () => {
       fc.property(
         filled,
         fc.boolean(),
-        fc.array(fc.tuple(key, fc.option(fc.nat())), { maxLength: 300 }),
+        fc.array(fc.tuple(key, fc.option(fc.nat()), fc.boolean()), { maxLength: 300 }),
         key,
         key,
         fc.nat({ max: 40 }),
@@ -37,14 +37,14 @@ describe('OrderedMap', () => {
             map.set(k, i)
             model.set(k, i)
           }
-          for (const [k, value] of changes) {
+          for (const [k, value, replaces] of changes) {
             const before = model.get(k)
             if (value === null) {
               expect(map.delete(k)).toBe(before)
               model.delete(k)
             } else {
-              expect(map.set(k, value)).toBe(before)
-              model.set(k, value)
+              expect(replaces ? map.set(k, value) : map.add(k, value)).toBe(before)
+              if (replaces || before === undefined) model.set(k, value)
             }
           }
           const sorted = [...model].sort((a, b) => byBytes(a[0], b[0]))

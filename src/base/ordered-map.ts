@@ -46,31 +46,12 @@ export class OrderedMap<V> {
 
   /** Returns what was there before. */
   set(key: string, value: V): V | undefined {
-    if (!this.#byBytes && needsByteOrder(key)) this.#byBytes = true
-    const at = this.#blockOf(key)
-    const block = this.#blocks[at]
-    if (!block) {
-      this.#blocks.push({ keys: [key], values: [value] })
-      this.#size++
-      return undefined
-    }
-    const i = this.#lowerBound(block.keys, key)
-    if (block.keys[i] === key) {
-      const before = block.values[i]
-      block.values[i] = value
-      return before
-    }
-    this.#size++
-    if (block.keys.length >= maxBlock) {
-      this.#insertIntoFull(at, block, i, key, value)
-    } else if (i === block.keys.length) {
-      block.keys.push(key)
-      block.values.push(value)
-    } else {
-      block.keys.splice(i, 0, key)
-      block.values.splice(i, 0, value)
-    }
-    return undefined
+    return this.#put(key, value, true)
+  }
+
+  /** Puts `value` there only if there is none. Returns what was there before. */
+  add(key: string, value: V): V | undefined {
+    return this.#put(key, value, false)
   }
 
   /** Returns what was removed. */
@@ -147,6 +128,34 @@ export class OrderedMap<V> {
     let rank = this.#lowerBound(block.keys, key)
     for (let i = 0; i < at; i++) rank += (this.#blocks[i] as Block<V>).keys.length
     return rank
+  }
+
+  #put(key: string, value: V, replaces: boolean): V | undefined {
+    if (!this.#byBytes && needsByteOrder(key)) this.#byBytes = true
+    const at = this.#blockOf(key)
+    const block = this.#blocks[at]
+    if (!block) {
+      this.#blocks.push({ keys: [key], values: [value] })
+      this.#size++
+      return undefined
+    }
+    const i = this.#lowerBound(block.keys, key)
+    if (block.keys[i] === key) {
+      const before = block.values[i]
+      if (replaces) block.values[i] = value
+      return before
+    }
+    this.#size++
+    if (block.keys.length >= maxBlock) {
+      this.#insertIntoFull(at, block, i, key, value)
+    } else if (i === block.keys.length) {
+      block.keys.push(key)
+      block.values.push(value)
+    } else {
+      block.keys.splice(i, 0, key)
+      block.values.splice(i, 0, value)
+    }
+    return undefined
   }
 
   #less(a: string, b: string): boolean {

@@ -49,9 +49,12 @@ export class RecordMap {
   readonly #byHash = new HashIndex()
   readonly #order = new SlotOrder()
   readonly #epochs = new ReadEpochs()
-  /** The key that is looked for. */
+  /** The key that is looked for, and its hash. */
   #probe: Buffer = Buffer.alloc(64)
   #probeLength = 0
+  #probeHash = 0
+  /** The text that was made of it: mostly what is asked for is what was asked for last. */
+  #probeText: string | undefined
   #newest = 0
   #valueBytes = 0
   #unfetched = 0
@@ -93,7 +96,7 @@ export class RecordMap {
   /** 0 = there is none. */
   find(key: string | KeyBytes): Slot {
     this.#look(key)
-    return this.#byHash.find(hashOf(this.#probe, 0, this.#probeLength), this.#isProbe)
+    return this.#byHash.find(this.#probeHash, this.#isProbe)
   }
 
   revisionOf(slot: Slot): number {
@@ -189,7 +192,7 @@ export class RecordMap {
     for (let i = 0; i < this.#probeLength; i++) bytes[offset + headerBytes + i] = this.#probe[i] as number
     if (value === undefined) this.#unfetched++
     if (revision > this.#newest) this.#newest = revision
-    this.#byHash.add(hashOf(this.#probe, 0, this.#probeLength), slot)
+    this.#byHash.add(this.#probeHash, slot)
     const { last } = this.#order
     if (last !== undefined && this.#isBelow(last)) this.#order.append(slot)
     else this.#order.insert(this.#order.place(this.#isBelow), slot)
@@ -247,7 +250,7 @@ export class RecordMap {
     const { bytes, words } = this.#slab(slot)
     const start = offsetOf(slot) + headerBytes
     this.#look({ buffer: bytes, start, end: start + (words[(start - headerBytes) / 4 + 1] as number) })
-    this.#byHash.remove(hashOf(this.#probe, 0, this.#probeLength), slot)
+    this.#byHash.remove(this.#probeHash, slot)
     this.#order.remove(this.#order.place(this.#isBelow))
     this.#drop(slot)
     this.#slabs.free(slot)
@@ -316,6 +319,7 @@ export class RecordMap {
   }
 
   #look(key: string | KeyBytes): void {
+    if (key === this.#probeText) return
     const most = typeof key === 'string' ? key.length * 3 : key.end - key.start
     if (most > this.#probe.length) this.#probe = Buffer.alloc(most)
     if (typeof key === 'string') this.#probeLength = this.#probe.write(key, 'utf8')
@@ -323,6 +327,8 @@ export class RecordMap {
       for (let i = 0; i < most; i++) this.#probe[i] = key.buffer[key.start + i] as number
       this.#probeLength = most
     }
+    this.#probeText = typeof key === 'string' ? key : undefined
+    this.#probeHash = hashOf(this.#probe, 0, this.#probeLength)
   }
 
   /** Is a key above that of a record? */

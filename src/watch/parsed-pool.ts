@@ -46,6 +46,11 @@ export class ParsedPool {
     this.#announced.delete(bytes)
   }
 
+  /** Of whatever type. */
+  written(bytes: Uint8Array): KubeObject | undefined {
+    return this.#announced.get(bytes)?.object
+  }
+
   announced(bytes: Uint8Array, type: ResourceType): KubeObject | undefined {
     const found = this.#announced.get(bytes)
     return found?.type === type ? found.object : undefined

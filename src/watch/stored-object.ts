@@ -129,6 +129,11 @@ export class ObjectVersion {
     return this.#record
   }
 
+  /** What this process is storing: the object of these bytes, where it is at hand. */
+  get written(): KubeObject | undefined {
+    return this.#record instanceof OwnRecord ? this.home?.pool.written(this.#record.bytes) : undefined
+  }
+
   /** It is being stored by this process, which has the object. */
   isAnnounced(type: ResourceType): boolean {
     return this.#record instanceof OwnRecord && this.home?.pool.announced(this.#record.bytes, type) !== undefined

@@ -281,6 +281,8 @@ test('what is announced while it is stored is not parsed by those who see it as 
   const spec = { of: 'the object, not of its bytes' }
   const specs: unknown[] = []
   const other = { ...configMaps }
+  const written: unknown[] = []
+  cache.type('configmaps').subscribe((next) => written.push(next?.written?.['spec']))
   cache
     .type('configmaps')
     .subscribe((next) => specs.push(next?.as(other).object['spec'], next?.as(configMaps).object['spec']))
@@ -298,6 +300,7 @@ test('what is announced while it is stored is not parsed by those who see it as 
   cache.pool.recall(bytes)
   await store(bytes, 'b')
   expect(specs).toEqual([undefined, undefined])
+  expect(written).toEqual([spec, undefined])
 })
 
 test('a client that begins many watches is sent a few beginnings at a time, others do not wait', async () => {

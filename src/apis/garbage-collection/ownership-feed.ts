@@ -163,8 +163,14 @@ function isCollectable(type: ResourceType): boolean {
   return type.stored && type.resource !== 'events' && type.verbs.includes('delete')
 }
 
-/** May it have owners or await anything? By its bytes: never false for one that has. */
-function isMarked({ bytes }: ObjectVersion): boolean {
+/** May it have owners or await anything? Never false for one that has. By its bytes where the object is not at hand. */
+function isMarked(version: ObjectVersion): boolean {
+  const { written } = version
+  if (written !== undefined) {
+    const { metadata } = written
+    return (metadata.ownerReferences?.length ?? 0) > 0 || awaitedBy(metadata) !== undefined
+  }
+  const { bytes } = version
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   return text.includes(ownersMark) || (text.includes(deletionMark) && waitMarks.some((mark) => text.includes(mark)))
 }

@@ -65,9 +65,7 @@ export class History {
     segment.changes.push(change)
     segment.sizeBytes += size
     this.#sizeBytes += size
-    const versions = this.#byKey.get(change.key)
-    if (versions) versions.changes.push(change)
-    else this.#byKey.set(change.key, { changes: [change], from: 0 })
+    this.#byKey.add(change.key, { changes: [change], from: 0 })?.changes.push(change)
   }
 
   /** What the last change of the key has left; undefined = it is not here, or removed the key. */
