@@ -36,6 +36,21 @@ describe('LogFile', () => {
     expect(log.commit(group, 0)).toEqual([positionsPerCommit, 2 * positionsPerCommit, [0], [0]])
   })
 
+  it('what a transaction of the group changed is not what the next one finds', () => {
+    const [first, second] = [positionsPerCommit, 2 * positionsPerCommit]
+    const guarded = (ticket: number, key: string, expected: number): LogTransaction => {
+      return { ticket, guards: 1, keys: ['/a', key], expects: [expected, expectAbsent], values: [new Uint8Array(1)] }
+    }
+    const removed: LogTransaction = { ticket: 4, guards: 0, keys: ['/a'], expects: [second], values: [undefined] }
+    log.commit([write(1, '/a')], 0)
+    const group = [guarded(2, '/b', first), write(3, '/a', first), guarded(5, '/c', first), removed, write(6, '/a')]
+    expect(log.commit(group, 1)).toEqual([second, 3 * positionsPerCommit, [0], [0], [0]])
+    expect(log.commit([guarded(7, '/d', 3 * positionsPerCommit), guarded(8, '/e', first)], 6)).toEqual([
+      4 * positionsPerCommit,
+      [0],
+    ])
+  })
+
   it('where there is no room for a group, those that fit are committed, with no revision lost', () => {
     const outcomes = log.commit([write(1, '/small'), write(2, '/large', expectAbsent, 500_000), write(3, '/little')], 0)
     expect(outcomes).toEqual([positionsPerCommit, expect.objectContaining({ code: 'full' }), 2 * positionsPerCommit])

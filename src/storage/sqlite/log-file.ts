@@ -54,6 +54,8 @@ export class LogFile {
   /** What transactions left behind whose outcome the main thread may not know yet: key → revision, 0 = absent. */
   readonly #left = new Map<number, ReadonlyMap<string, number> | undefined>()
   #oldestLeft = 1
+  /** What the keys of the present group hold, as far as they were looked up: many are guarded by one namespace. */
+  readonly #looked = new Map<string, number>()
   #meta: Meta
   #broken: Fault | undefined
 
@@ -278,6 +280,7 @@ export class LogFile {
   #commitTogether(group: readonly LogTransaction[]): LogOutcome[] {
     const before = this.#meta
     const outcomes: LogOutcome[] = []
+    this.#looked.clear()
     try {
       this.#transact(() => {
         this.#checkNewest()
@@ -301,8 +304,7 @@ export class LogFile {
     const lost: number[] = []
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string
-      const row = this.#find.get(key)
-      const revision = row === undefined ? expectAbsent : (columns(row)[0] as number)
+      const revision = this.#revisionOf(key)
       found.push(revision)
       const deletesNothing = i >= guards && values[i - guards] === undefined && revision === expectAbsent
       if (deletesNothing || this.#settle(key, expects[i] as number) !== revision) lost.push(i)
@@ -329,11 +331,23 @@ export class LogFile {
       if (value === undefined) this.#remove.run(key)
       else if (previous === expectAbsent) this.#create.run(key, revision)
       else this.#update.run(key, revision)
-      left.set(key, value === undefined ? expectAbsent : revision)
+      const now = value === undefined ? expectAbsent : revision
+      left.set(key, now)
+      this.#looked.set(key, now)
     }
     this.#left.set(ticket, left)
     this.#meta = { ...this.#meta, head: endOfCommit(first), live, digest }
     return first
+  }
+
+  /** Inside of a transaction: no other program can write meanwhile. */
+  #revisionOf(key: string): number {
+    const known = this.#looked.get(key)
+    if (known !== undefined) return known
+    const row = this.#find.get(key)
+    const revision = row === undefined ? expectAbsent : (columns(row)[0] as number)
+    this.#looked.set(key, revision)
+    return revision
   }
 
   #settle(key: string, expect: number): number {
