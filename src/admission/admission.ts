@@ -46,7 +46,7 @@ export interface Attributes<O = KubeObject> {
   /** Empty for a create by generateName, until named. */
   readonly name: string
   /** Absent = false. A deletecollection is asked about object by object. */
-  readonly ofCollection?: boolean
+  readonly ofCollection?: boolean | undefined
   /** The object as it would be stored; undefined for DELETE. */
   readonly object: O | undefined
   readonly oldObject: KubeObject | undefined

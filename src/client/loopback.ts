@@ -20,7 +20,7 @@ export interface LocalServe {
     headerValues(name: string): readonly string[]
     body(limitBytes: number): Eventual<Uint8Array>
     readonly localUser: UserInfo
-    readonly sharing?: { readonly value?: JsonValue }
+    readonly sharing?: { readonly value?: JsonValue | undefined } | undefined
     readonly remoteAddress: string
     readonly signal: AbortSignal
   }): Eventual<{
@@ -61,7 +61,7 @@ export function loopbackTransport(serve: LocalServe, user: UserInfo, sharesValue
         },
         body: () => (value === undefined ? (body ?? empty) : inItsTurn(encoder.encode(JSON.stringify(value)))),
         localUser: user,
-        ...(sharesValues ? { sharing: value === undefined ? {} : { value } } : {}),
+        sharing: sharesValues ? { value } : undefined,
         remoteAddress: '127.0.0.1',
         signal: signal ?? never,
       })

@@ -37,7 +37,7 @@ export interface ApiRequest {
    * Set only by an in-process client that shares values with the server: it takes answers as objects, and may give its
    * body as one. Neither side changes what it was given. A stage that needs the bytes (the audit log) leaves it out.
    */
-  readonly sharing?: { readonly value?: JsonValue }
+  readonly sharing?: { readonly value?: JsonValue | undefined } | undefined
   readonly remoteAddress: string
   /** Aborts when the caller has gone away, or is answered that it took too long. */
   readonly signal: AbortSignal

@@ -11,7 +11,6 @@ export const ownScope = (type: ResourceType, user: UserInfo = serverUser): Write
   user,
   dryRun: false,
   fieldManager: 'borough',
-  options: {},
   warn: () => {},
   caller: { signal: new AbortController().signal },
 })

@@ -10,7 +10,7 @@ import type { FieldError } from '../kube/field-error.ts'
 import { finalizerWarnings, judgeMetadata, keepDistinctOwners } from '../kube/metadata.ts'
 import { objectKey } from '../kube/object-key.ts'
 import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
-import type { KubeObject, Unvalidated } from '../kube/types.ts'
+import type { KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { OtherWrites, Outcome } from './commits.ts'
 import { encodeWithinLimit } from './encode-within-limit.ts'
@@ -23,6 +23,16 @@ import { attributesOf } from './scope-attributes.ts'
 import { encodeForStorage } from './served-version.ts'
 
 const none: readonly FieldError[] = []
+
+/** What a client may not set of a new object. */
+const setByServer = [
+  'resourceVersion',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+] as const satisfies readonly (keyof ObjectMeta)[]
 
 export interface HowToCreate {
   /** RFC 3339, seconds. */
@@ -163,12 +173,8 @@ export async function commitNew(
 /** A copy without what a client may not set; the namespace is that of the request. */
 function ownCopy(scope: WriteScope, object: KubeObject | Unvalidated): Unvalidated {
   const metadata = { ...object.metadata }
-  delete metadata.resourceVersion
-  delete metadata.uid
-  delete metadata.creationTimestamp
-  delete metadata.deletionTimestamp
-  delete metadata.deletionGracePeriodSeconds
-  delete metadata.selfLink
+  // Mostly none of them is there, and what a field was deleted from is slow from then on.
+  for (const field of setByServer) if (field in metadata) delete metadata[field]
   if (!scope.type.namespaced) delete metadata.namespace
   else if (!metadata.namespace) metadata.namespace = scope.namespace
   else if (metadata.namespace !== scope.namespace) {

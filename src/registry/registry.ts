@@ -36,8 +36,8 @@ export interface WriteScope {
   readonly dryRun: boolean
   /** Never empty: from `fieldManager`, else the User-Agent (SEMANTICS 12.2). */
   readonly fieldManager: string
-  /** Of the request, from its query or body; admission is told their kind by the operation. */
-  readonly options: Readonly<Record<string, unknown>>
+  /** Of the request, from its query or body; admission is told their kind by the operation. Absent = it gives none. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined
   readonly warn: (text: string) => void
   /** For the audit log; absent where there is none. The first value of a key stays. */
   readonly annotate?: (key: string, value: string) => void
@@ -47,7 +47,7 @@ export interface WriteScope {
   /** Where much was sent: to be asked between two passes over it. */
   readonly slice?: Slice | undefined
   /** One of those that a deletecollection deletes. */
-  readonly ofCollection?: boolean
+  readonly ofCollection?: boolean | undefined
   /** Of what admission adds to another create. */
   readonly pendingScope?: PendingScope
 }

@@ -8,12 +8,17 @@ import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { RegistryParts } from './parts.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
 
-/** Of the operation that is carried out: a patch is an update, or a create where there was nothing. */
-const optionsKinds: Readonly<Record<Operation, string>> = {
-  CREATE: 'CreateOptions',
-  UPDATE: 'UpdateOptions',
-  DELETE: 'DeleteOptions',
-  CONNECT: 'CreateOptions',
+const optionsOf = (kind: string): Attributes['options'] => ({ kind, apiVersion: 'meta.k8s.io/v1' })
+
+/**
+ * Of a request that gives none. Of the operation that is carried out: a patch is an update, or a create where there
+ * was nothing.
+ */
+const bareOptions: Readonly<Record<Operation, Attributes['options']>> = {
+  CREATE: optionsOf('CreateOptions'),
+  UPDATE: optionsOf('UpdateOptions'),
+  DELETE: optionsOf('DeleteOptions'),
+  CONNECT: optionsOf('CreateOptions'),
 }
 
 const annotateNothing = (): void => {}
@@ -37,8 +42,8 @@ export function attributesOf<O extends KubeObject | Unvalidated>(
     oldObject,
     user: scope.user,
     dryRun: scope.dryRun,
-    options: { ...scope.options, kind: optionsKinds[operation], apiVersion: 'meta.k8s.io/v1' },
-    ...(scope.ofCollection === true ? { ofCollection: true } : {}),
+    options: scope.options === undefined ? bareOptions[operation] : { ...scope.options, ...bareOptions[operation] },
+    ofCollection: scope.ofCollection,
     warn: scope.warn,
     annotate: scope.annotate ?? annotateNothing,
     caller: scope.caller,

@@ -31,11 +31,11 @@ export function writeScope(
   request: ApiRequest,
   context: RequestContext,
   target: Target,
-  options: Readonly<Record<string, unknown>> = {},
+  options?: Readonly<Record<string, unknown>>,
 ): WriteScope {
   const { query } = context.info
   const asked = query.size === 0 ? options : { ...queryOptions(query), ...options }
-  const { dryRun } = asked
+  const dryRun = asked?.['dryRun']
   return {
     type: target.type,
     namespace: target.namespace,
@@ -53,18 +53,20 @@ export function writeScope(
   }
 }
 
-/** Its signal is made when it is asked for: few requests have one. */
+/** What it has is made when it is asked for: few requests wait for others. */
 class RequestCaller implements Caller {
   readonly #request: ApiRequest
   readonly #context: RequestContext
-  readonly outside: NonNullable<Caller['outside']>
 
   constructor(request: ApiRequest, context: RequestContext) {
     this.#request = request
     this.#context = context
-    this.outside = async (wait) => {
+  }
+
+  get outside(): NonNullable<Caller['outside']> {
+    return async (wait) => {
       // A failure may be passed over: then the request goes on, and has its seats again.
-      const [settled] = await awaitOutside(request, context, Promise.allSettled([wait]))
+      const [settled] = await awaitOutside(this.#request, this.#context, Promise.allSettled([wait]))
       if (settled.status === 'rejected') throw settled.reason
       return settled.value
     }
