@@ -2,8 +2,8 @@
  * Bodies to JSON values. What `JSON.parse` can't say is found here: duplicate keys with their path, integers beyond
  * 2^53 (kept as `ExactNumber`), numbers no double can hold, nesting, and Go's words for what is wrong.
  *
- * Cost: the native parser does the work unless a cheap test of the text says that it would lose something. With
- * `duplicates` the text is scanned once more to count colons; only if there are more than members did a key repeat.
+ * Cost: the native parser does the work unless a scan of what stands outside strings says that it would lose
+ * something. The scan counts colons too; with `duplicates`, only if there are more than members did a key repeat.
  * Our own parser (some ten times slower) runs only on texts with long numbers, duplicates, or errors.
  * @see encoding/json/scanner.go, sigs.k8s.io/json
  */
@@ -52,23 +52,40 @@ export interface ParsedJson {
 
 const none: readonly string[] = Object.freeze([])
 const maxDuplicates = 100
-/** 16 digits in a row may pass 2^53; an exponent of three digits may pass what a double holds. */
-const needsCare = /[0-9]{16}|[0-9][eE]\+?[0-9]{3}/
+/** So many digits in a row may pass 2^53. */
+const longDigits = 16
+/** What a double holds may be passed by an exponent of three digits. */
+const longExponent = /^[eE]\+?[0-9]{3}/
 
 const quoteMark = 0x22
 const backslash = 0x5c
 
+interface Scanned {
+  readonly colons: number
+  /** A number may be none that a double holds. */
+  readonly needsCare: boolean
+}
+
 /**
- * Colons outside strings; only meaningful for text that JSON.parse accepts. Every value but the outermost stands behind
- * a bracket or a comma, so these are counted; an empty container is written without a blank by all that matter.
+ * What stands outside strings; only meaningful for text that JSON.parse accepts. Every value but the outermost stands
+ * behind a bracket or a comma, so these are counted; an empty container is written without a blank by all that matter.
  * @throws JsonDepthError @throws TooManyValuesError
  */
-function countColons(text: string, maxValues: number): number {
+function scan(text: string, maxValues: number): Scanned {
   let colons = 0
   let values = 1
   let depth = 0
+  let digits = 0
+  let needsCare = false
   for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
+    const code = text.charCodeAt(at)
+    if (code >= 0x30 && code <= 0x39) {
+      if (++digits === longDigits) needsCare = true
+      continue
+    }
+    if (digits > 0 && (code === 0x65 || code === 0x45)) needsCare ||= longExponent.test(text.slice(at, at + 5))
+    digits = 0
+    switch (code) {
       case quoteMark:
         at = endOfString(text, at)
         break
@@ -89,7 +106,7 @@ function countColons(text: string, maxValues: number): number {
         break
     }
   }
-  return colons
+  return { colons, needsCare }
 }
 
 const isClosing = (code: number): boolean => code === 0x7d || code === 0x5d
@@ -99,25 +116,6 @@ function isEscaped(text: string, at: number): boolean {
   while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++
   return slashes % 2 === 1
 }
-
-/** Where a number may stand that `JSON.parse` would not keep; in strings, as in the uid of an object, none stands. */
-function mayLoseNumbers(text: string): boolean {
-  if (!needsCare.test(text)) return false
-  let digits = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code >= 0x30 && code <= 0x39) {
-      if (++digits === 16) return true
-      continue
-    }
-    if (digits > 0 && (code === 0x65 || code === 0x45) && longExponent.test(text.slice(at + 1, at + 5))) return true
-    digits = 0
-    if (code === quoteMark) at = endOfString(text, at)
-  }
-  return false
-}
-
-const longExponent = /^\+?[0-9]{3}/
 
 /** The mark that closes what begins at `from`; the end of the text where none does. */
 function endOfString(text: string, from: number): number {
@@ -157,10 +155,9 @@ export function parseJson(text: string, options: JsonOptions = {}): ParsedJson {
 /** The same, with places for a pause. @throws JsonSyntaxError with Go's message. @throws TooManyValuesError */
 export function* parsingJson(text: string, options: JsonOptions = {}): Resumable<ParsedJson> {
   const { maxValues = Number.POSITIVE_INFINITY } = options
-  // Each level takes two characters, and so does each value: most texts are too short to pass either limit.
-  let colons = text.length > 2 * Math.min(maxDepth, maxValues) ? countColons(text, maxValues) : undefined
-  if (mayLoseNumbers(text)) return yield* new Parser(text).parsing()
+  const { colons, needsCare } = scan(text, maxValues)
   yield
+  if (needsCare) return yield* new Parser(text).parsing()
   let value: JsonValue
   try {
     value = JSON.parse(text) as JsonValue
@@ -169,7 +166,6 @@ export function* parsingJson(text: string, options: JsonOptions = {}): Resumable
   }
   if (!options.duplicates) return { value, duplicates: none }
   yield
-  colons ??= countColons(text, maxValues)
   return colons === (yield* countingMembers(value)) ? { value, duplicates: none } : yield* new Parser(text).parsing()
 }
 
