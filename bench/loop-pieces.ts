@@ -9,7 +9,8 @@
  */
 import { PerformanceObserver } from 'node:perf_hooks'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { type Body, bodies, definitions, openDefinition, reviews } from './loop-bodies.ts'
+import { bodies, openDefinition, reviews } from './loop-bodies.ts'
+import { type Body, definitions } from './loop-values.ts'
 
 export interface Piece {
   readonly what: string
