@@ -164,7 +164,9 @@ async function directoryTarget(dataDir: string, options: PlaceOptions): Promise<
     async begin(revision, from) {
       after = revision
       await markDirectory(dataDir, copyOf(from, options))
-      writer = new StorageWriter(await openStorage({ ...options, storage: { engine: 'sqlite' }, dataDir }), dataDir)
+      // What a store that is gone had come to is known: the copy goes on above it.
+      const place = { storage: { engine: 'sqlite' }, dataDir, acceptLoss: true } as const
+      writer = new StorageWriter(await openStorage({ ...options, ...place }), dataDir)
       opened.use(writer)
     },
     async write(pair) {

@@ -86,9 +86,11 @@ async function examineLock(path: string): Promise<Finding> {
 async function examineStore(path: string, clock: Clock): Promise<Finding> {
   const check = 'data directory: store'
   const size = sizeOf(join(path, 'store', 'state.db'))
-  if (size === undefined) return ok(check, 'there is no SQLite store: nothing was written, or the store is an etcd')
-  const mebibytes = Math.ceil(size / 1024 ** 2)
-  if (size > quickBytes) {
+  const wasMade = existsSync(join(path, 'store-made'))
+  if (size === undefined && !wasMade)
+    return ok(check, 'there is no SQLite store: nothing was written, or the store is an etcd')
+  const mebibytes = Math.ceil((size ?? 0) / 1024 ** 2)
+  if ((size ?? 0) > quickBytes) {
     return ok(check, `${mebibytes} MiB; checksums were not looked at: 'borough storage verify --data-dir ${path}'`)
   }
   const remedy = `'borough storage verify --data-dir ${path}' names what is damaged, 'borough storage repair' mends it`

@@ -1,5 +1,6 @@
 /** Opens the engine that was chosen. Engines are loaded when chosen: a server without etcd does not pay for gRPC. */
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readBoundedFile } from '../base/bounded-file.ts'
 import type { Clock } from '../base/clock.ts'
@@ -22,6 +23,8 @@ import {
 } from './storage-choice.ts'
 
 export const storeFolder = 'store'
+/** Beside the folder: that a store was made there. */
+const madePathIn = (dataDir: string): string => join(dataDir, 'store-made')
 
 export interface StoragePlace {
   readonly storage: StorageChoice
@@ -67,12 +70,14 @@ export async function beginStorage({
       const { SqliteStorage } = await import('./sqlite/sqlite-storage.ts')
       const room = { maxFileBytes: maxStoreBytes, reserveBytes }
       const directory = join(dataDir, storeFolder)
+      const madePath = madePathIn(dataDir)
+      warnOfKeysAlone(dataDir, log)
       const onCondition = ({ isFull, broken }: WriterCondition): void => {
         if (broken !== undefined) log.error({ directory }, broken)
         else if (isFull) log.error({ directory }, 'the store is full: only deletes and small changes are taken')
         else log.warn({ directory }, 'the store has room again: everything is taken')
       }
-      return begun(SqliteStorage.open({ directory, clock, acceptLoss, onCondition, ...room }))
+      return begun(SqliteStorage.open({ directory, madePath, clock, acceptLoss, onCondition, ...room }))
     }
     case 'relay': {
       const { RelayStorage } = await import('./relay/relay-storage.ts')
@@ -93,6 +98,13 @@ export async function beginStorage({
       return begun(opened)
     }
   }
+}
+
+/** Of a server in memory, or of a version that did not remember its store outside of the folder. */
+function warnOfKeysAlone(dataDir: string, log: Log): void {
+  const made = [madePathIn(dataDir), join(dataDir, storeFolder, 'state.db')]
+  if (made.some((path) => existsSync(path)) || !existsSync(join(dataDir, 'pki', 'ca.key'))) return
+  log.warn({ dataDir }, 'the data directory has keys and no store: an empty store is begun. Is a volume not mounted?')
 }
 
 async function readPassword({ name, passwordFile }: EtcdLogin): Promise<string> {
@@ -135,13 +147,13 @@ async function readPem(path: string, isSecret: boolean): Promise<Uint8Array> {
 /** Of a data directory, from its file: also while a server runs on it. @throws StorageError */
 export async function snapshotOf(dataDir: string): Promise<FileSnapshot> {
   const { openSnapshot } = await import('./sqlite/snapshot.ts')
-  return openSnapshot(join(dataDir, storeFolder))
+  return openSnapshot(join(dataDir, storeFolder), madePathIn(dataDir))
 }
 
 /** Of a data directory, also while a server runs on it. undefined: they are not all kept. @throws StorageError */
 export async function changesOf(dataDir: string, after: Revision, upTo?: Revision): Promise<LoggedChanges | undefined> {
   const { openChanges } = await import('./sqlite/changes.ts')
-  return openChanges(join(dataDir, storeFolder), after, upTo)
+  return openChanges(join(dataDir, storeFolder), after, { upTo, madePath: madePathIn(dataDir) })
 }
 
 /** Keeps what comes after `revision` in the log, for the next backup. */
@@ -153,13 +165,13 @@ export async function markBackedUp(dataDir: string, revision: Revision): Promise
 /** Of a data directory, also while a server runs on it. @throws StorageError */
 export async function verifyDirectory(dataDir: string, report?: ReportProgress): Promise<Verification> {
   const { verifyStore } = await import('./sqlite/verify.ts')
-  return verifyStore(join(dataDir, storeFolder), report)
+  return verifyStore(join(dataDir, storeFolder), report, madePathIn(dataDir))
 }
 
 /** Of a data directory that no server runs on; see `rebuildIndex`. @throws StorageError */
 export async function rebuildIndexOf(dataDir: string, acceptLoss: boolean): Promise<RebuiltIndex> {
   const { rebuildIndex } = await import('./sqlite/rebuild-index.ts')
-  return rebuildIndex(join(dataDir, storeFolder), acceptLoss)
+  return rebuildIndex(join(dataDir, storeFolder), acceptLoss, madePathIn(dataDir))
 }
 
 /** Of a data directory that no server runs on; see `squeeze`. @throws StorageError */

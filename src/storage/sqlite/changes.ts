@@ -28,8 +28,12 @@ export interface LoggedChanges extends Disposable {
 }
 
 /** `upTo`: not beyond this one. undefined: some of them are not in the log any more. @throws StorageError */
-export function openChanges(directory: string, after: Revision, upTo?: Revision): LoggedChanges | undefined {
-  requireEnd(directory)
+export function openChanges(
+  directory: string,
+  after: Revision,
+  { upTo, madePath }: { readonly upTo?: Revision | undefined; readonly madePath?: string } = {},
+): LoggedChanges | undefined {
+  requireEnd(directory, madePath)
   const { database, path, [Symbol.dispose]: dispose } = openForReading(directory)
   try {
     const meta = readMeta(database, path)

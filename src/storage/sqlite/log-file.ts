@@ -20,12 +20,13 @@ import { sweepEnd } from './backup-mark.ts'
 import { type Meta, metaValues, prepareFile, readMeta, updateMeta } from './file-format.ts'
 import { addPair, removePair } from './live-digest.ts'
 import type { LogChange, LogKey, LogOutcome, LogTransaction } from './log-entries.ts'
-import { findEnd, markName } from './loss.ts'
+import { endToOpen, markName, requirePlace } from './loss.ts'
 import { expectAbsent, expectNever, type WriterCondition, type WriterOptions } from './messages.ts'
 import { OwnerLock } from './owner-lock.ts'
 import { presentKeys } from './present-keys.ts'
 import { checkRow, columns, isNextBefore, openRow } from './rows.ts'
 import { errorOf, type Fault, faultOf, fullFault } from './sqlite-faults.ts'
+import { rememberMade } from './store-made.ts'
 import { StoreRoom, smallGrowthBytes, usualBytes } from './store-room.ts'
 
 /** Rows of the log that one step of a compaction looks at. */
@@ -35,6 +36,7 @@ const historyStep = 2000
 
 export class LogFile {
   readonly path: string
+  readonly #madePath: string | undefined
   readonly #database: DatabaseSync
   /** What `close` gives up, the last first. */
   readonly #opened: DisposableStack
@@ -66,16 +68,14 @@ export class LogFile {
     now: () => number = Date.now,
   ) {
     this.path = join(options.directory, 'state.db')
+    this.#madePath = options.madePath
     this.#onCondition = onCondition
     this.#now = now
+    requirePlace(options)
     using opened = new DisposableStack()
     this.#owner = opened.use(new OwnerLock(options.directory))
     try {
-      this.#owner.checkNotLost(this.path)
-      const end = findEnd(options.directory, this.#owner.hasMark)
-      if (end.loss !== undefined && !options.acceptLoss) {
-        throw new StorageError('corrupt', `${end.loss}. Restore a backup, or go on without them with --accept-loss`)
-      }
+      const end = endToOpen(options, this.#owner)
       this.#database = opened.adopt(new DatabaseSync(this.path, { timeout: options.lockTimeoutMs }), (database) => {
         if (database.isOpen) database.close()
       })
@@ -97,6 +97,7 @@ export class LogFile {
       if (end.loss !== undefined) this.#beginAfter(end.acknowledged)
       this.#mark = opened.use(new AcknowledgedMark(join(options.directory, markName), this.head))
       this.#owner.rememberFiles()
+      rememberMade(options.madePath, this.head)
       const onChange = (): void => this.#tellCondition()
       this.#room = opened.use(new StoreRoom({ ...options, database: this.#database, onChange }))
     } catch (error) {
@@ -256,6 +257,8 @@ export class LogFile {
   close(): void {
     try {
       this.#database.close()
+      // Where nothing can be written any more, it stays as it was.
+      if (!this.#broken) rememberMade(this.#madePath, this.head)
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
     } finally {

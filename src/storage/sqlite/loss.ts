@@ -8,7 +8,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { endOfCommit, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
 import { readMark } from './acknowledged-mark.ts'
 import { checkFormat, readMeta } from './file-format.ts'
-import { wasMarked } from './owner-lock.ts'
+import { type OwnerLock, wasMarked } from './owner-lock.ts'
+import { findMade, lossOfAll, type MadeStore } from './store-made.ts'
 import { transactionsAfterDamage } from './wal-examination.ts'
 
 export const markName = 'acknowledged'
@@ -26,8 +27,19 @@ type HeadIn = (database: DatabaseSync, path: string) => Revision
 
 const headOfMeta: HeadIn = (database, path) => readMeta(database, path).head
 
-/** `expectMark`: a mark was made here once. `headIn`: the end, as the file tells. @throws StorageError */
-export function findEnd(directory: string, expectMark: boolean, headIn: HeadIn = headOfMeta): FoundEnd {
+export interface EndOptions {
+  /** A mark was made here once. */
+  readonly expectMark: boolean
+  /** What is remembered outside of the folder. */
+  readonly made: MadeStore | undefined
+  /** The end, as the file tells. */
+  readonly headIn?: HeadIn
+}
+
+/** @throws StorageError */
+export function findEnd(directory: string, { expectMark, made, headIn = headOfMeta }: EndOptions): FoundEnd {
+  const gone = lossOfAll(directory, made)
+  if (gone !== undefined) return { acknowledged: (made?.revision ?? endOfCommit(0)) + unknownRevisions, loss: gone }
   const path = join(directory, 'state.db')
   if (!existsSync(path)) return { acknowledged: 0, loss: undefined }
   const found = markOf(join(directory, markName))
@@ -35,19 +47,47 @@ export function findEnd(directory: string, expectMark: boolean, headIn: HeadIn =
   const mark = typeof found === 'number' || expectMark ? found : undefined
   const head = headOf(path, headIn)
   if (head === undefined && mark === undefined) return { acknowledged: 0, loss: undefined }
-  return compare(path, head ?? endOfCommit(0), mark)
+  return withMade(path, head ?? endOfCommit(0), compare(path, head ?? endOfCommit(0), mark), made)
 }
+
+interface StoreToOpen {
+  readonly directory: string
+  readonly madePath?: string
+  readonly acceptLoss: boolean
+}
+
+/**
+ * Before the folder of a store is made, locked or touched: one that is not there must stay so until its volume is.
+ * @throws StorageError code=corrupt
+ */
+export function requirePlace({ directory, madePath, acceptLoss }: StoreToOpen): void {
+  const gone = lossOfAll(directory, findMade(madePath))
+  if (gone !== undefined && !acceptLoss) throw refusedLoss(gone)
+}
+
+/** Of a store that is opened to be written. @throws StorageError code=corrupt where a loss is not accepted */
+export function endToOpen({ directory, madePath, acceptLoss }: StoreToOpen, owner: OwnerLock): FoundEnd {
+  if (!acceptLoss) owner.checkNotLost(join(directory, 'state.db'))
+  const end = findEnd(directory, { expectMark: owner.hasMark, made: findMade(madePath) })
+  if (end.loss !== undefined && !acceptLoss) throw refusedLoss(end.loss)
+  return end
+}
+
+const refusedLoss = (loss: string): StorageError =>
+  new StorageError('corrupt', `${ended(loss)} Restore a backup, or go on without them with --accept-loss`)
+
+const ended = (text: string): string => (text.endsWith('?') ? text : `${text}.`)
 
 /**
  * Before a store is read beside the process that owns it, or changed by a command: what lacks something at its end must
  * not be taken for the whole. @throws StorageError code=corrupt; the message names what is missing
  */
-export function requireEnd(directory: string): void {
-  const { loss } = findEnd(directory, wasMarked(directory))
+export function requireEnd(directory: string, madePath?: string): void {
+  const { loss } = findEnd(directory, { expectMark: wasMarked(directory), made: findMade(madePath) })
   if (loss === undefined) return
   throw new StorageError(
     'corrupt',
-    `${loss}. Restore a backup, or start a server with --accept-loss to go on without them`,
+    `${ended(loss)} Restore a backup, or start a server with --accept-loss to go on without them`,
   )
 }
 
@@ -71,6 +111,14 @@ function compare(path: string, head: Revision, mark: Revision | string | undefin
     acknowledged: head + unknownRevisions,
     loss: [...(mark === undefined ? [] : [mark]), ends, ...log].join('; '),
   }
+}
+
+/** A sound store that had come further once is an older copy of itself. */
+function withMade(path: string, head: Revision, end: FoundEnd, made: MadeStore | undefined): FoundEnd {
+  const known = made?.revision
+  if (known === undefined || known <= end.acknowledged) return end
+  const missing = `${path} ends at revision ${head}, but it had come to ${known}: ${head + 1} to ${known} are missing`
+  return { acknowledged: known, loss: end.loss ?? missing }
 }
 
 function describeLog(path: string): string[] {

@@ -9,6 +9,8 @@ import type { Fault } from './sqlite-faults.ts'
 export interface WriterOptions {
   /** Holds the files of the store; created if missing. */
   readonly directory: string
+  /** Outside of it: the file that remembers that a store was made (`store-made.ts`). Absent = nothing does. */
+  readonly madePath?: string
   /** The largest size of the file; 0 = as large as the disk allows. */
   readonly maxFileBytes: number
   /** Kept back for the case that there is no room; 0 = nothing. */

@@ -5,12 +5,13 @@
  * The file also remembers, in `user_version`, what was made beside it, so that a file that is gone is not taken for one
  * that never was: 1 = the store, 2 = the mark of the last acknowledged revision too.
  */
-import { closeSync, existsSync, fstatSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StorageError } from '../storage.ts'
 import { pragma } from './file-format.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
+import { syncDirectory } from './sync-directory.ts'
 
 const lockName = 'owner.lock'
 /** All that are opened when a store is. */
@@ -103,13 +104,4 @@ function requireFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined || found.isFile()) return
   throw new StorageError('corrupt', `${path} is no file, but what a store keeps lies there; restore it from a backup`)
-}
-
-function syncDirectory(directory: string): void {
-  const handle = openSync(directory, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }

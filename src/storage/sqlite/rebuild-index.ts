@@ -8,10 +8,11 @@ import { endOfCommit, isStorageError, type Revision, StorageError } from '../sto
 import { checkFormat, formatVersion, type Meta, readMeta, writeMeta } from './file-format.ts'
 import { flushAnew } from './flush-anew.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
-import { findEnd } from './loss.ts'
+import { findEnd, requirePlace } from './loss.ts'
 import { OwnerLock } from './owner-lock.ts'
 import { checkRow } from './rows.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
+import { findMade } from './store-made.ts'
 
 export interface RebuiltIndex {
   readonly entries: number
@@ -22,12 +23,13 @@ export interface RebuiltIndex {
  * `acceptLoss`: of what is left, where the log is not whole.
  * @throws StorageError code=corrupt where the log is damaged too, or not whole; locked where the store is open
  */
-export function rebuildIndex(directory: string, acceptLoss: boolean): RebuiltIndex {
+export function rebuildIndex(directory: string, acceptLoss: boolean, madePath?: string): RebuiltIndex {
+  requirePlace({ directory, acceptLoss: false, ...(madePath === undefined ? {} : { madePath }) })
   using owner = new OwnerLock(directory)
   const path = join(directory, 'state.db')
   owner.checkNotLost(path)
   // Before the file is opened to be written: then SQLite drops what follows a damaged frame of its log.
-  const end = findEnd(directory, owner.hasMark, endOfLog)
+  const end = findEnd(directory, { expectMark: owner.hasMark, made: findMade(madePath), headIn: endOfLog })
   if (end.loss !== undefined && !acceptLoss) throw notWhole(end.loss)
   flushAnew(`${path}-wal`)
   const database = new DatabaseSync(path, { timeout: 0 })

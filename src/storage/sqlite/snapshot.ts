@@ -52,8 +52,8 @@ export function openForReading(
  * @throws StorageError code=unavailable when there is no store, corrupt when it is not one of ours, or ends before what
  * was acknowledged
  */
-export function openSnapshot(directory: string): FileSnapshot {
-  requireEnd(directory)
+export function openSnapshot(directory: string, madePath?: string): FileSnapshot {
+  requireEnd(directory, madePath)
   const { database, path, [Symbol.dispose]: dispose } = openForReading(directory)
   try {
     const meta = readMeta(database, path)

@@ -51,6 +51,8 @@ import { usualBytes } from './store-room.ts'
 export interface SqliteStorageOptions {
   /** Holds the files of the store (0700 and 0600). Created if missing. */
   readonly directory: string
+  /** Outside of it: the file that remembers that a store was made there. Absent = nothing does. */
+  readonly madePath?: string
   readonly clock?: Clock
   /** Changes that may wait in one watch before it is cut off with `overflow`. */
   readonly watchLimit?: number

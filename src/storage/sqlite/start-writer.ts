@@ -8,12 +8,14 @@ type Options = Pick<WriterOptions, 'directory'> & Partial<WriterOptions>
 
 export function startWriter({
   directory,
+  madePath,
   maxFileBytes = 0,
   reserveBytes = 0,
   lockTimeoutMs = 5000,
   acceptLoss = false,
 }: Options): Worker {
-  const workerData: WriterOptions = { directory, maxFileBytes, reserveBytes, lockTimeoutMs, acceptLoss }
+  const made = madePath === undefined ? {} : { madePath }
+  const workerData: WriterOptions = { directory, ...made, maxFileBytes, reserveBytes, lockTimeoutMs, acceptLoss }
   // The same file runs as TypeScript from the sources and as JavaScript from the build.
   const file = new URL(`./writer${extname(fileURLToPath(import.meta.url))}`, import.meta.url)
   return new Worker(file, { workerData, name: 'storage-writer', execArgv: [] })

@@ -5,13 +5,14 @@
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { ReportProgress } from '../../base/progress.ts'
-import { isStorageError, positionsPerCommit, type Revision } from '../storage.ts'
+import { isStorageError, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
 import { readMark } from './acknowledged-mark.ts'
 import { firstFormat, type Meta, pragma, readMeta } from './file-format.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
 import { markName, problemOfMark } from './loss.ts'
 import { checkRow } from './rows.ts'
 import { openForReading } from './snapshot.ts'
+import { findMade, lossOfAll } from './store-made.ts'
 
 export interface Verification {
   readonly revision: Revision
@@ -29,7 +30,14 @@ export interface Verification {
 const maxFindings = 1000
 
 /** @throws StorageError when there is no store, or nothing of it can be read */
-export function verifyStore(directory: string, report: ReportProgress = () => undefined): Verification {
+export function verifyStore(
+  directory: string,
+  report: ReportProgress = () => undefined,
+  madePath?: string,
+): Verification {
+  const made = findMade(madePath)
+  const gone = lossOfAll(directory, made)
+  if (gone !== undefined) throw new StorageError('corrupt', gone)
   const findings: string[] = []
   const find = (message: string): void => {
     if (findings.length < maxFindings) findings.push(message)
@@ -53,6 +61,9 @@ export function verifyStore(directory: string, report: ReportProgress = () => un
   const meta = readMeta(database, path)
   if (mark !== undefined && mark > meta.head) {
     find(`${path} ends at revision ${meta.head}, but ${mark} was acknowledged`)
+  }
+  if (made?.revision !== undefined && made.revision > meta.head) {
+    find(`${path} ends at revision ${meta.head}, but it had come to ${made.revision}`)
   }
   const log = readLog(database, meta, find, tell('verifying'))
   const entries = compareIndex(database, meta, log.present, find)
