@@ -2,7 +2,7 @@
  * Files that only their owner may read: keys and credentials. Created 0600 in a directory of 0700, written whole or not
  * at all, and refused when other users of the machine may read them. Every refusal is one line that says what to do.
  */
-import { constants } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { shellWord } from './shell-text.ts'
@@ -159,6 +159,27 @@ async function writeAndFlush(path: string, flags: number, write: (file: FileHand
   }
 }
 
+/**
+ * Makes an empty one where there is none. One that is there is looked at without being opened: to close it would free
+ * every lock that this process holds on it. @throws PrivateFileError
+ */
+export async function ensurePrivateFile(path: string): Promise<void> {
+  try {
+    const made = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
+    await made.close()
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') {
+      throw new PrivateFileError(`can't write ${path} (${codeOf(error)})`, { cause: error })
+    }
+    const found = await stat(path).catch((cause: unknown) => {
+      throw new PrivateFileError(`can't read ${path} (${codeOf(cause)})`, { cause })
+    })
+    if (!found.isFile()) throw new PrivateFileError(`${path} is no file`, { cause: error })
+    const problem = problemOf(path, found, 'chmod 600')
+    if (problem !== undefined) throw new PrivateFileError(problem, { cause: error })
+  }
+}
+
 /** Opens for appending; makes the file, but not its directory. @throws PrivateFileError */
 export const openPrivateForAppend = (path: string): Promise<FileHandle> =>
   openChecked(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 'chmod 600')
@@ -180,15 +201,19 @@ async function openChecked(path: string, flags: number, remedy: string): Promise
     await file.close()
     throw new PrivateFileError(`${path} is no file`)
   }
-  const { mode, uid } = found
+  const problem = problemOf(path, found, remedy)
+  if (problem === undefined) return file
+  await file.close()
+  throw new PrivateFileError(problem)
+}
+
+/** undefined: its owner alone may use it. */
+function problemOf(path: string, { mode, uid }: Stats, remedy: string): string | undefined {
   const self = process.getuid?.()
   const mine = self === undefined || self === 0 || uid === self
   // Windows has no such modes.
-  if (mine && (process.platform === 'win32' || (mode & 0o077) === 0)) return file
-  await file.close()
-  throw new PrivateFileError(
-    mine
-      ? `${path} is open to other users (mode ${(mode & 0o777).toString(8)}): run: ${remedy} ${shellWord(path)}`
-      : `${path} belongs to another user (uid ${uid})`,
-  )
+  if (mine && (process.platform === 'win32' || (mode & 0o077) === 0)) return undefined
+  return mine
+    ? `${path} is open to other users (mode ${(mode & 0o777).toString(8)}): run: ${remedy} ${shellWord(path)}`
+    : `${path} belongs to another user (uid ${uid})`
 }

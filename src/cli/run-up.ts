@@ -39,7 +39,7 @@ export async function runUp(
       return runWorker(() => serveAsWorker({ ...config, load, log }))
     }
   }
-  await using dataDir = await openDataDir(dataDirPath)
+  await using dataDir = await openDataDir(dataDirPath, config.clock)
   const kubeconfigs = [adminKubeconfigPath(dataDir.path), ...(config.kubeconfigPath ? [config.kubeconfigPath] : [])]
   const keep = (kubeconfig: string): Promise<void>[] =>
     kubeconfigs.map((path) => unlessFull(log, writePrivateFile(path, kubeconfig)))
@@ -64,7 +64,9 @@ export async function runUp(
   // Of several processes this one runs only a part of the code.
   if (workers === 1) onReady()
   keepHeapSmall()
-  const signal = await ending.asked
+  const signal = await Promise.race([ending.asked, dataDir.lost])
+  // What follows puts in order what can be: another server has the directory, and this one's clients must turn to it.
+  if (signal instanceof Error) throw signal
   const telling = tellSystemd('STOPPING=1', log)
   if (isForReaders(command)) {
     process.stderr.write(`\n${signal}: finishing what is under way; a second signal ends it at once\n`)

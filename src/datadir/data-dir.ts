@@ -8,17 +8,11 @@
  *   replica-id       who it is among the servers of one store
  *   lock             held while a server runs; the kernel lets go of it however the process ends
  */
-import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import {
-  ensurePrivateDirectory,
-  openPrivateForAppend,
-  PrivateFileError,
-  readPrivateFile,
-  writePrivateFile,
-} from '../base/private-files.ts'
+import type { Clock } from '../base/clock.ts'
+import { ensurePrivateDirectory, PrivateFileError, readPrivateFile, writePrivateFile } from '../base/private-files.ts'
+import { DirectoryLock, isBusy, isLocked } from './directory-lock.ts'
 
 export { replicaId } from './replica-id.ts'
 
@@ -33,6 +27,8 @@ export class DataDirBusyError extends Error {
 
 export interface DataDir extends AsyncDisposable {
   readonly path: string
+  /** Resolves where another server has taken the directory, although its lock was held. */
+  readonly lost: Promise<DataDirBusyError>
   announce(endpoint: Endpoint): Promise<void>
 }
 
@@ -40,15 +36,24 @@ const endpointPath = (path: string): string => join(path, 'endpoint.json')
 export const adminKubeconfigPath = (path: string): string => join(path, 'admin.kubeconfig')
 
 /** Makes it or takes it. @throws PrivateFileError, DataDirBusyError: one line for the operator */
-export async function openDataDir(path: string): Promise<DataDir> {
+export async function openDataDir(path: string, clock?: Clock): Promise<DataDir> {
   await ensurePrivateDirectory(path)
-  const lock = await takeLock(path)
+  const lock = await takeLock(path, clock)
+  const lost = lock.lost.then(
+    async () =>
+      new DataDirBusyError(
+        `${join(path, 'lock')} was removed while this server ran, and ${path} is in use by another borough` +
+          `${await holderOf(path)}: this one ends`,
+      ),
+  )
   return {
     path,
+    lost,
     announce: (endpoint) => writePrivateFile(endpointPath(path), `${JSON.stringify(endpoint)}\n`),
     async [Symbol.asyncDispose]() {
-      await rm(endpointPath(path), { force: true })
-      lock.close()
+      // It may be another server's.
+      if (!lock.isLost) await rm(endpointPath(path), { force: true })
+      lock[Symbol.dispose]()
     },
   }
 }
@@ -70,42 +75,25 @@ export async function dataDirLock(
   return { state: isLocked(join(path, 'lock')) ? 'held' : 'free', endpoint }
 }
 
-function isLocked(file: string): boolean {
-  if (!existsSync(file)) return false
-  try {
-    using database = new DatabaseSync(file, { readOnly: true })
-    // The first thing that reads the file.
-    database.prepare('SELECT count(*) FROM sqlite_schema').get()
-    return false
-  } catch (error) {
-    if (isBusy(error)) return true
-    throw error
-  }
-}
-
-const isBusy = (error: unknown): boolean => error instanceof Error && /locked|busy/i.test(error.message)
-
-/** SQLite's file lock is the one lock Node has that dies with its process. */
-async function takeLock(path: string): Promise<DatabaseSync> {
+async function takeLock(path: string, clock: Clock | undefined): Promise<DirectoryLock> {
   const file = join(path, 'lock')
-  // So that the file has its mode before SQLite opens it.
-  await (await openPrivateForAppend(file)).close()
-  let database: DatabaseSync | undefined
   try {
-    database = new DatabaseSync(file)
-    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
-    return database
+    return await DirectoryLock.take(file, clock)
   } catch (cause) {
-    database?.close()
     if (isBusy(cause)) {
-      const holder = await findEndpoint(path)
-      const who = holder === undefined ? '' : ` (process ${holder.pid}, ${holder.url})`
-      throw new DataDirBusyError(`${path} is in use by another borough${who}: stop it, or choose another --data-dir`, {
-        cause,
-      })
+      throw new DataDirBusyError(
+        `${path} is in use by another borough${await holderOf(path)}: stop it, or choose another --data-dir`,
+        { cause },
+      )
     }
+    if (cause instanceof PrivateFileError) throw cause
     throw new PrivateFileError(`can't lock ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     })
   }
+}
+
+async function holderOf(path: string): Promise<string> {
+  const holder = await findEndpoint(path)
+  return holder === undefined ? '' : ` (process ${holder.pid}, ${holder.url})`
 }

@@ -48,15 +48,18 @@ export class BoroughProcess implements AsyncDisposable {
 
   readonly #flags: readonly string[]
 
-  private constructor(folder: string, flags: readonly string[]) {
+  readonly #onLog: ((text: string) => void) | undefined
+
+  private constructor(folder: string, flags: readonly string[], onLog: ((text: string) => void) | undefined) {
     this.#folder = folder
     this.#flags = flags
+    this.#onLog = onLog
     this.dataDir = join(folder, 'data')
   }
 
   /** `flags` are given to every start. */
-  static async start(flags: readonly string[] = []): Promise<BoroughProcess> {
-    const process = new BoroughProcess(await mkdtemp(join(tmpdir(), 'borough-up-')), flags)
+  static async start(flags: readonly string[] = [], onLog?: (text: string) => void): Promise<BoroughProcess> {
+    const process = new BoroughProcess(await mkdtemp(join(tmpdir(), 'borough-up-')), flags, onLog)
     await process.start()
     return process
   }
@@ -67,6 +70,7 @@ export class BoroughProcess implements AsyncDisposable {
     const args = ['up', '--data-dir', this.dataDir, '--listen', this.#listen, '--output', 'json', ...this.#flags]
     const { child, ready } = await startServing<{ kubeconfig: string }>(args)
     this.#child = child
+    if (this.#onLog !== undefined) child.stderr?.on('data', this.#onLog)
     this.#kubeconfigPath = ready.kubeconfig
   }
 
@@ -86,6 +90,13 @@ export class BoroughProcess implements AsyncDisposable {
   /** SIGSTOP, SIGCONT: it goes on running. */
   send(signal: NodeJS.Signals): void {
     this.#child?.kill(signal)
+  }
+
+  /** By itself. */
+  async ended(): Promise<Exit> {
+    const child = this.#child
+    if (child === undefined) throw new Error('it does not run')
+    return new Promise((resolve) => child.once('close', (code, by) => resolve({ code, signal: by })))
   }
 
   async end(signal: NodeJS.Signals): Promise<Exit> {

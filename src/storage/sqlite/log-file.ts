@@ -25,6 +25,7 @@ import { expectAbsent, expectNever, type WriterCondition, type WriterOptions } f
 import { OwnerLock } from './owner-lock.ts'
 import { presentKeys } from './present-keys.ts'
 import { checkRow, columns, isNextBefore, openRow } from './rows.ts'
+import { SoleWriter, takenOver } from './sole-writer.ts'
 import { errorOf, type Fault, faultOf, fullFault } from './sqlite-faults.ts'
 import { rememberMade } from './store-made.ts'
 import { StoreRoom, smallGrowthBytes, usualBytes } from './store-room.ts'
@@ -45,9 +46,9 @@ export class LogFile {
   readonly #room: StoreRoom
   readonly #now: () => number
   readonly #onCondition: (condition: WriterCondition) => void
+  readonly #sole: SoleWriter
   readonly #find: StatementSync
   readonly #length: StatementSync
-  readonly #newest: StatementSync
   readonly #append: StatementSync
   readonly #create: StatementSync
   readonly #update: StatementSync
@@ -86,9 +87,9 @@ export class LogFile {
         prepared.setReturnArrays(true)
         return prepared
       }
+      this.#sole = new SoleWriter(this.#database, this.path)
       this.#find = statement('SELECT revision FROM present WHERE key = ?')
       this.#length = statement('SELECT length(l.value) FROM present p JOIN log l USING (revision) WHERE p.key = ?')
-      this.#newest = statement('SELECT revision FROM log ORDER BY revision DESC LIMIT 1')
       this.#append = statement('INSERT INTO log (revision, key, previous, value, header) VALUES (?, ?, ?, ?, ?)')
       this.#create = statement('INSERT INTO present (key, revision) VALUES (?, ?)')
       this.#update = statement('UPDATE present SET revision = ?2 WHERE key = ?1')
@@ -99,6 +100,7 @@ export class LogFile {
       this.#owner.rememberFiles()
       rememberMade(options.madePath, this.head)
       const onChange = (): void => this.#tellCondition()
+      this.#owner.watch(() => this.#break(takenOver(this.path)))
       this.#room = opened.use(new StoreRoom({ ...options, database: this.#database, onChange }))
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
@@ -286,7 +288,6 @@ export class LogFile {
     this.#looked.clear()
     try {
       this.#transact(() => {
-        this.#checkNewest()
         this.#meta = { ...before, timeMs: this.#now() }
         for (const transaction of group) outcomes.push(this.#apply(transaction))
         if (this.head === before.head) this.#meta = before
@@ -361,20 +362,12 @@ export class LogFile {
     for (; this.#oldestLeft <= settledThrough; this.#oldestLeft++) this.#left.delete(this.#oldestLeft)
   }
 
-  /** Another program that writes into the log would make every memory of this one wrong. */
-  #checkNewest(): void {
-    const row = this.#newest.get()
-    const newest = row === undefined ? 0 : (columns(row)[0] as number)
-    if (newest > this.head) {
-      throw new StorageError('unavailable', `another program has written into ${this.path}`)
-    }
-  }
-
   /** @throws StorageError */
   #transact(work: () => void): void {
     if (this.#broken) throw errorOf(this.#broken)
     try {
       this.#database.exec('BEGIN IMMEDIATE')
+      this.#sole.check(this.head)
       work()
       this.#database.exec('COMMIT')
     } catch (error) {

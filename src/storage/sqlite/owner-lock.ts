@@ -5,7 +5,7 @@
  * The file also remembers, in `user_version`, what was made beside it, so that a file that is gone is not taken for one
  * that never was: 1 = the store, 2 = the mark of the last acknowledged revision too.
  */
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StorageError } from '../storage.ts'
@@ -19,9 +19,15 @@ const storeFiles = [lockName, 'acknowledged', 'state.db', 'state.db-wal', 'state
 const storeMade = 1
 const markMade = 2
 
+/** Between two looks whether the name is still that of the file. */
+const lookMs = 1000
+
 export class OwnerLock implements Disposable {
   readonly #directory: string
-  readonly #file: DatabaseSync
+  readonly #path: string
+  #file: DatabaseSync
+  #inode: string | undefined
+  #timer: NodeJS.Timeout | undefined
 
   /** Makes the directory where it is missing. @throws StorageError code=locked | unavailable | full */
   constructor(directory: string) {
@@ -30,15 +36,9 @@ export class OwnerLock implements Disposable {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 })
       for (const name of storeFiles) requireFile(join(directory, name))
-      closeSync(openSync(path, 'a', 0o600))
-      this.#file = new DatabaseSync(path, { timeout: 0 })
-      try {
-        // In this mode the lock outlives the transaction, until the file is closed.
-        this.#file.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
-      } catch (error) {
-        this.#file.close()
-        throw error
-      }
+      this.#path = path
+      this.#file = lockFile(path)
+      this.#inode = inodeOf(path)
     } catch (error) {
       const fault = faultOf(error, path)
       const message = fault.code === 'locked' ? `the store in ${directory} is in use by another process` : fault.message
@@ -48,13 +48,9 @@ export class OwnerLock implements Disposable {
 
   /** An empty file is a new store to SQLite. Where there was a store before, it is a lost one. */
   checkNotLost(path: string): void {
-    const handle = openSync(path, 'a', 0o600)
-    try {
-      if (fstatSync(handle).size === 0 && this.#made() >= storeMade) {
-        throw new StorageError('corrupt', `${path} is empty or gone, but there was a store; restore it from a backup`)
-      }
-    } finally {
-      closeSync(handle)
+    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
+    if (statSync(path).size === 0 && this.#made() >= storeMade) {
+      throw new StorageError('corrupt', `${path} is empty or gone, but there was a store; restore it from a backup`)
     }
   }
 
@@ -69,8 +65,37 @@ export class OwnerLock implements Disposable {
     this.#file.exec(`PRAGMA user_version = ${markMade}`)
   }
 
+  /**
+   * The lock is on a file, not on its name: where somebody removes that, nothing would keep a second process away. So it
+   * is taken anew. `onLost`: another process was faster.
+   */
+  watch(onLost: () => void): void {
+    this.#timer = setTimeout(() => {
+      if (this.#keep()) this.watch(onLost)
+      else onLost()
+    }, lookMs)
+    this.#timer.unref()
+  }
+
   [Symbol.dispose](): void {
+    clearTimeout(this.#timer)
     this.#file.close()
+  }
+
+  /** False: it is another process's. */
+  #keep(): boolean {
+    if (inodeOf(this.#path) === this.#inode) return true
+    try {
+      const file = lockFile(this.#path)
+      file.exec(`PRAGMA user_version = ${this.#made()}`)
+      this.#file.close()
+      this.#file = file
+      this.#inode = inodeOf(this.#path)
+      return true
+    } catch (error) {
+      // Without room, or a directory of this name, the next look tries again.
+      return faultOf(error, this.#path).code !== 'locked'
+    }
   }
 
   #made(): number {
@@ -97,6 +122,26 @@ export function wasMarked(directory: string): boolean {
   } finally {
     file.close()
   }
+}
+
+function lockFile(path: string): DatabaseSync {
+  // With its mode, before SQLite makes it. One that is there is not opened: to close it would free the locks on it.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
+  const file = new DatabaseSync(path, { timeout: 0 })
+  try {
+    // In this mode the lock outlives the transaction, until the file is closed.
+    file.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
+    return file
+  } catch (error) {
+    file.close()
+    throw error
+  }
+}
+
+/** undefined: there is nothing of that name. */
+function inodeOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return found && `${found.dev}:${found.ino}`
 }
 
 /** To open a pipe would wait for ever. @throws StorageError code=corrupt */

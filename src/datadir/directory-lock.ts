@@ -1,0 +1,122 @@
+/**
+ * The lock of a data directory: SQLite's file lock, the one lock Node has that dies with its process.
+ *
+ * It is on a file, not on its name. Where somebody removes the file, or puts another in its place, nothing would keep a
+ * second server away. So the holder looks at the name now and then, and takes the lock of what it finds there; where
+ * another process holds that, and goes on holding it, the directory is theirs.
+ */
+import { existsSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { type Clock, systemClock, type Timer } from '../base/clock.ts'
+import { ensurePrivateFile, PrivateFileError } from '../base/private-files.ts'
+
+/** Between two looks. */
+const lookMs = 1000
+/** As many looks as a start takes that is refused by the store of the first server, and more. */
+const patientLooks = 10
+
+export const isBusy = (error: unknown): boolean => error instanceof Error && /locked|busy/i.test(error.message)
+
+export class DirectoryLock implements Disposable {
+  /** Resolves when another process has had the name for a while; never, where it stays ours. */
+  readonly lost: Promise<void>
+  readonly #path: string
+  readonly #clock: Clock
+  readonly #lose: () => void
+  #file: DatabaseSync
+  #inode: string
+  #looksInVain = 0
+  #timer: Timer | undefined
+
+  private constructor(path: string, file: DatabaseSync, clock: Clock) {
+    this.#path = path
+    this.#clock = clock
+    this.#file = file
+    this.#inode = inodeOf(path) ?? 'gone'
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.lost = promise
+    this.#lose = resolve
+    this.#lookSoon()
+  }
+
+  /** @throws PrivateFileError; Error for which `isBusy` holds, where another process has it */
+  static async take(path: string, clock: Clock = systemClock): Promise<DirectoryLock> {
+    // So that the file has its mode before SQLite opens it.
+    await ensurePrivateFile(path)
+    return new DirectoryLock(path, lockFile(path), clock)
+  }
+
+  /** Another process has the name, and is what serves the directory. */
+  get isLost(): boolean {
+    return this.#looksInVain > patientLooks
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.cancel()
+    this.#file.close()
+  }
+
+  #lookSoon(): void {
+    this.#timer = this.#clock.after(lookMs, () => {
+      void this.#look().then(() => {
+        if (this.isLost) this.#lose()
+        else if (this.#file.isOpen) this.#lookSoon()
+      })
+    })
+  }
+
+  async #look(): Promise<void> {
+    if (inodeOf(this.#path) === this.#inode) {
+      this.#looksInVain = 0
+      return
+    }
+    try {
+      await ensurePrivateFile(this.#path)
+      if (!this.#file.isOpen) return
+      const file = lockFile(this.#path)
+      this.#file.close()
+      this.#file = file
+      this.#inode = inodeOf(this.#path) ?? 'gone'
+    } catch (error) {
+      // A directory that was moved, or has no room, is nobody else's: the next look tries again.
+      if (isBusy(error)) this.#looksInVain++
+    }
+  }
+}
+
+/** Looks without taking or making anything. @throws PrivateFileError, Error of SQLite */
+export function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false
+  requireFile(path)
+  try {
+    using database = new DatabaseSync(path, { readOnly: true })
+    // The first thing that reads the file.
+    database.prepare('SELECT count(*) FROM sqlite_schema').get()
+    return false
+  } catch (error) {
+    if (isBusy(error)) return true
+    throw error
+  }
+}
+
+function lockFile(path: string): DatabaseSync {
+  const file = new DatabaseSync(path)
+  try {
+    file.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    return file
+  } catch (error) {
+    file.close()
+    throw error
+  }
+}
+
+/** To open a pipe would wait for ever. */
+function requireFile(path: string): void {
+  if (!statSync(path).isFile()) throw new PrivateFileError(`${path} is no file`)
+}
+
+/** undefined: there is nothing of that name. */
+function inodeOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return found && `${found.dev}:${found.ino}`
+}
