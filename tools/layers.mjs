@@ -49,6 +49,7 @@ const layers = {
       'storage/served-storage.ts',
       'storage/unfinished-copy.ts',
       'storage/damaged-value.ts',
+      'storage/format-level.ts',
     ],
     ...['encryption/encryption.ts', 'encryption/server-storage.ts'],
   ],

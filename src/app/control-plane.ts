@@ -7,7 +7,7 @@ import { type Authentication, openAuthentication } from '../authn/open-authentic
 import type { Client } from '../client/client.ts'
 import { loopbackClient } from '../client/loopback.ts'
 import { openServerStorage } from '../encryption/server-storage.ts'
-import { agreeOnFormat } from '../feature/format-levels.ts'
+import { agreeOnFormat, type FormatLevels } from '../feature/format-levels.ts'
 import { build } from '../http/build.ts'
 import { Defense } from '../http/overload.ts'
 import type { Serve } from '../http/pipeline.ts'
@@ -88,6 +88,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   })
   const shared = config.group && new SharedMetrics(config.group.metrics, () => metrics.figures(), log)
   let address = '127.0.0.1:6443'
+  let formatLevels: FormatLevels | null = null
   const serve = createApiServer({
     core,
     authentication,
@@ -98,6 +99,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
       flowControl,
       address: () => address,
       metricsText: () => (shared ?? metrics).text(),
+      formatProblem: () => formatLevels?.problem,
     }),
     metrics,
     audit,
@@ -108,9 +110,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const kubernetesService = await bootstrapServer(core, client(serverUser, 'borough/bootstrap'), authentication)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
-  const renewEveryMs = config.leaseTiming.leaseDurationMs / 2
-  const format = { storage, client: client(serverUser, 'borough/format-level'), clock, log, renewEveryMs }
-  opening.use(await agreeOnFormat(config.storage, () => leadership.identity(), format))
+  formatLevels = opening.use(await agreeOnFormat(config, () => leadership.identity(), { storage, client }))
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
   kubernetesService.follow()
   opening.defer(() => kubernetesService.stop())

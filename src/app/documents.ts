@@ -7,7 +7,7 @@ import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import { build } from '../http/build.ts'
 import type { DocumentsDeps } from '../http/documents.ts'
 import { flowControlDumps } from '../http/flow-control-dumps.ts'
-import { ping } from '../http/health.ts'
+import { type HealthCheck, ping } from '../http/health.ts'
 import { OpenapiDocuments } from '../http/openapi/openapi-documents.ts'
 import { gitVersion } from '../http/version.ts'
 import type { SigningKeys } from '../pki/pki.ts'
@@ -19,11 +19,13 @@ export interface DocumentSources {
   /** `host:port`, once it listens. */
   readonly address: () => string
   readonly metricsText: () => Promise<string> | string
+  /** Of a store that other versions may serve too; undefined: all is well. */
+  readonly formatProblem: () => string | undefined
 }
 
 export function documentsOf(
   { config, catalog, lister, cache, storage, storeReporter }: Core,
-  { keys, flowControl, address, metricsText }: DocumentSources,
+  { keys, flowControl, address, metricsText, formatProblem }: DocumentSources,
 ): Omit<DocumentsDeps, 'discovery'> {
   const { clock } = config
   const kms = kmsChecks(storage)
@@ -38,6 +40,7 @@ export function documentsOf(
           ...kms,
           { name: 'storage', check: () => lister.refresh(), warnings: () => [...cache.damaged.all()] },
           ...storeChecks(storeReporter),
+          ...(config.storage.engine === 'etcd' ? [formatCheck(formatProblem)] : []),
         ],
       },
       onFailure: (endpoint, check, error) => config.log.error({ endpoint, check, error }, 'a health check failed'),
@@ -60,3 +63,10 @@ export function documentsOf(
     openapiPaths: () => openapi.paths(),
   }
 }
+
+/** Requests are served as before: a warning. */
+const formatCheck = (problem: DocumentSources['formatProblem']): HealthCheck => ({
+  name: 'storage-format',
+  check() {},
+  warnings: () => [problem()].filter((line) => line !== undefined),
+})

@@ -4,9 +4,9 @@
  */
 import type { ReportProgress } from '../base/progress.ts'
 import { openDataDir } from '../datadir/data-dir.ts'
-import { damageOf } from '../storage/damaged-value.ts'
+import { levelDamage, levelKey, levelRemoval, recordDamage } from '../storage/format-level.ts'
 import { rebuildIndexOf, verifyDirectory } from '../storage/open-storage.ts'
-import { openServedStorage } from '../storage/served-storage.ts'
+import { openStorageToRepair } from '../storage/served-storage.ts'
 import {
   type Entry,
   isStorageError,
@@ -92,7 +92,7 @@ export async function openToRepair(
   await using opening = new AsyncDisposableStack()
   if ('dataDir' in place) opening.use(await openDataDir(place.dataDir))
   const choice = 'dataDir' in place ? ({ storage: { engine: 'sqlite' }, ...place } as const) : { storage: place.etcd }
-  const storage = opening.use(await openServedStorage({ ...options, ...choice }))
+  const storage = opening.use(await openStorageToRepair({ ...options, ...choice }))
   const opened = opening.move()
   return { storage, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
@@ -111,10 +111,16 @@ async function damagedEntries(
   const known = total === undefined ? {} : { total }
   for await (const { key, revision, value } of entriesOf(storage)) {
     if (++entries % toldEach === 0) report?.({ doing: 'verifying', done: entries, unit: 'entries', ...known })
-    const damage = damageOf(value)
+    const damage = recordDamage({ key, revision, value })
     if (damage === undefined) continue
     const previous = (await versionBefore(storage, key, revision))?.revision
     damaged.push({ key, revision, damage, previous, inBackup: kept.has(key) })
+  }
+  const unknown = await levelDamage(storage)
+  if (unknown !== undefined && !damaged.some(({ key }) => key === levelKey)) {
+    const { damage, record } = unknown
+    const previous = record && (await versionBefore(storage, levelKey, record.revision))?.revision
+    damaged.push({ key: levelKey, revision: record?.revision ?? 0, damage, previous, inBackup: kept.has(levelKey) })
   }
   return { entries, damaged }
 }
@@ -127,17 +133,23 @@ async function repairEntry(
   backup: string | undefined,
 ): Promise<Revision> {
   const { entry } = await storage.get(key)
-  if (entry === undefined) throw new CopyError(`${key} does not exist`)
-  if (damageOf(entry.value) === undefined) throw new CopyError(`${key} is not damaged`)
-  const value = remedy === 'removal' ? undefined : await soundValue(storage, entry, remedy, backup)
-  const commit = await storage.commit({ guards: [], writes: [{ key, value, expect: entry.revision }] }).done
+  const isLevel = key === levelKey && (await levelDamage(storage)) !== undefined
+  if (entry === undefined && !isLevel) throw new CopyError(`${key} does not exist`)
+  if (entry !== undefined && !isLevel && recordDamage(entry) === undefined) throw new CopyError(`${key} is not damaged`)
+  const expect = entry?.revision ?? ('absent' as const)
+  const found = entry ?? { key, revision: 0 }
+  const writes =
+    remedy === 'removal' && isLevel
+      ? await levelRemoval(storage)
+      : [{ key, value: remedy === 'removal' ? undefined : await soundValue(storage, found, remedy, backup), expect }]
+  const commit = await storage.commit({ guards: [], writes }).done
   if (!commit.ok) throw new CopyError(`${key} was written meanwhile: look again`)
   return commit.revision
 }
 
 async function soundValue(
   storage: Storage,
-  { key, revision }: Entry,
+  { key, revision }: Pick<Entry, 'key' | 'revision'>,
   remedy: 'previous' | 'backup',
   backup: string | undefined,
 ): Promise<Uint8Array> {
@@ -156,9 +168,10 @@ async function soundValue(
 }
 
 async function versionBefore(storage: Storage, key: string, revision: Revision): Promise<Entry | undefined> {
+  if (revision === 0) return undefined
   try {
     const { entry } = await storage.get(key, { at: revision - positionsPerCommit })
-    return entry === undefined || damageOf(entry.value) !== undefined ? undefined : entry
+    return entry === undefined || recordDamage(entry) !== undefined ? undefined : entry
   } catch (error) {
     if (isStorageError(error, 'compacted') || isStorageError(error, 'corrupt') || isStorageError(error, 'damaged')) {
       return undefined

@@ -15,6 +15,7 @@ import { controllersLease, holderOf, leases, specOf } from '../controller/lease.
 import { findStatusError, isNotFound } from '../kube/status-error.ts'
 import { formatMicroTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
+import { serverUser, type UserInfo } from '../kube/user.ts'
 import { announceArrival, arrivalsAt, newestLevel, raiseLevel } from '../storage/format-level.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageChoice } from '../storage/storage-choice.ts'
@@ -46,6 +47,7 @@ export class FormatLevels implements AsyncDisposable {
   readonly #durationMs: number
   readonly #stop = new AbortController()
   #level: number | undefined
+  #problem: string | undefined
   /** When each Lease was first seen as it is. */
   readonly #seen = new Map<string, { readonly renewTime: string | undefined; readonly atMs: number }>()
   #running: Promise<void> = Promise.resolve()
@@ -54,6 +56,11 @@ export class FormatLevels implements AsyncDisposable {
     this.#options = options
     this.#name = `borough-${createHash('sha256').update(options.identity).digest('hex').slice(0, 16)}`
     this.#durationMs = options.renewEveryMs * renewalsMissed
+  }
+
+  /** Why nothing can be agreed; values are written as before. Undefined: nothing is wrong. One line. */
+  get problem(): string | undefined {
+    return this.#problem
   }
 
   /** Resolves when this server is announced; from then on the level follows those that are there. */
@@ -69,7 +76,11 @@ export class FormatLevels implements AsyncDisposable {
         try {
           await this.#renew()
           await this.#look()
+          this.#problem = undefined
         } catch (error) {
+          const { message } = error as Error
+          if (message === this.#problem) continue
+          this.#problem = message
           log.warn({ error }, 'the format level of the store could not be agreed on; it is tried again')
         }
       }
@@ -172,13 +183,30 @@ function levelOf({ metadata }: KubeObject): number {
   return Number.isSafeInteger(level) && level >= 0 ? level : 0
 }
 
+/** Of a server's configuration. */
+export interface FormatSettings extends Pick<FormatLevelsOptions, 'clock' | 'log'> {
+  readonly storage: StorageChoice
+  readonly leaseTiming: { readonly leaseDurationMs: number }
+}
+
+export interface FormatParts extends Pick<FormatLevelsOptions, 'storage'> {
+  client(user: UserInfo, agent: string): Client
+}
+
 /** Where other versions may serve the same store; null where none can, or where nothing is to be agreed. */
 export async function agreeOnFormat(
-  choice: StorageChoice,
+  { storage: choice, leaseTiming, clock, log }: FormatSettings,
   identity: () => Promise<string>,
-  options: Omit<FormatLevelsOptions, 'identity' | 'most'>,
+  { storage, client }: FormatParts,
 ): Promise<FormatLevels | null> {
   if (choice.engine !== 'etcd' || choice.checksums === true) return null
-  const { formatLevel: most = newestLevel } = choice
-  return new FormatLevels({ ...options, most, identity: await identity() }).start()
+  return new FormatLevels({
+    storage,
+    client: client(serverUser, 'borough/format-level'),
+    clock,
+    log,
+    renewEveryMs: leaseTiming.leaseDurationMs / 2,
+    most: choice.formatLevel ?? newestLevel,
+    identity: await identity(),
+  }).start()
 }

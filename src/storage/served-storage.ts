@@ -1,6 +1,6 @@
 /** The store as a server opens it: the engine of the configuration, and only if no unfinished copy lies there. */
 
-import { checkLevel } from './format-level.ts'
+import { checkKnownLevel, checkLevel } from './format-level.ts'
 import { type BegunStorage, beginStorage, begun, type StoragePlace } from './open-storage.ts'
 import type { Storage } from './storage.ts'
 import { checkDirectory, checkStore } from './unfinished-copy.ts'
@@ -10,19 +10,26 @@ export async function openServedStorage(place: StoragePlace): Promise<Storage> {
   return (await beginServedStorage(place)).opened
 }
 
+/** As above, also where the format level is not known any more. @throws UnfinishedCopyError, StorageError */
+export async function openStorageToRepair(place: StoragePlace): Promise<Storage> {
+  return (await beginServedStorage(place, checkKnownLevel)).opened
+}
+
 /** @throws UnfinishedCopyError, StorageError: here, or where `opened` is awaited */
-export async function beginServedStorage(place: StoragePlace): Promise<BegunStorage> {
+export async function beginServedStorage(place: StoragePlace, check: CheckLevel = checkLevel): Promise<BegunStorage> {
   if (place.storage.engine === 'sqlite' && place.dataDir !== undefined) await checkDirectory(place.dataDir)
   const engine = await beginStorage(place)
   if (place.storage.engine !== 'etcd') return engine
   const name = `etcd at ${place.storage.endpoints.join(',')}${place.storage.prefix}`
-  return begun(engine.opened.then((storage) => checkServed(storage, name)))
+  return begun(engine.opened.then((storage) => checkServed(storage, name, check)))
 }
 
-async function checkServed(storage: Storage, name: string): Promise<Storage> {
+type CheckLevel = (storage: Storage, name: string) => Promise<void>
+
+async function checkServed(storage: Storage, name: string, check: CheckLevel): Promise<Storage> {
   try {
     await checkStore(storage, name)
-    await checkLevel(storage, name)
+    await check(storage, name)
     return storage
   } catch (error) {
     await storage[Symbol.asyncDispose]()

@@ -9,6 +9,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Stream } from '../../base/stream.ts'
+import { isFormatRecord } from '../format-level.ts'
 import { sealValue } from '../sealed-value.ts'
 import type {
   ChangeBatch,
@@ -115,7 +116,7 @@ export class EtcdStorage implements Storage {
       keySpace,
       issuer: this,
       header: (key, position, previous, value) =>
-        this.#seals ? sealed(key, position, previous, value) : recordHeader(position),
+        this.#seals || isFormatRecord(key) ? sealed(key, position, previous, value) : recordHeader(position),
       send: (request, repeatable) => connection.call(txnMethod, request, { repeatable }),
     })
     this.#feed = new ChangeFeed({
