@@ -6,7 +6,8 @@
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { ProtoReader, ProtoWriter } from '../base/protobuf.ts'
-import { type KmsCiphertext, readAnnotation, writeAnnotations } from './kms-client.ts'
+import { isDns1123Subdomain } from '../kube/names.ts'
+import { type KmsCiphertext, onOneLine, readAnnotation, writeAnnotations } from './kms-client.ts'
 import { EncryptionError, openGcm, sealGcm } from './provider.ts'
 
 export interface Envelope {
@@ -18,7 +19,6 @@ export interface Envelope {
 
 const typeOfSeed = 1
 const infoBytes = 32
-export const seedBytes = 32
 const maxKeyIdBytes = 1024
 const maxSourceBytes = 1024
 const maxAnnotationBytes = 32 * 1024
@@ -65,11 +65,25 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
 export function problemOf({ ciphertext, keyId, annotations }: KmsCiphertext): string | undefined {
   if (ciphertext.byteLength === 0) return 'encrypted DEK source is empty'
   if (ciphertext.byteLength > maxSourceBytes) return `encrypted DEK source has more than ${maxSourceBytes} bytes`
-  if (keyId === '') return 'keyID is empty'
-  if (Buffer.byteLength(keyId) > maxKeyIdBytes) return `keyID has more than ${maxKeyIdBytes} bytes`
+  const problem = keyIdProblem(keyId)
+  if (problem !== undefined) return problem
   let bytes = 0
-  for (const [name, value] of annotations) bytes += Buffer.byteLength(name) + value.byteLength
+  for (const [name, value] of annotations) {
+    bytes += Buffer.byteLength(name) + value.byteLength
+    if (!isFullyQualified(name))
+      return `the name of an annotation is not fully qualified: ${onOneLine(name).slice(0, 100)}`
+  }
   return bytes > maxAnnotationBytes ? `annotations have more than ${maxAnnotationBytes} bytes` : undefined
+}
+
+export function keyIdProblem(keyId: string): string | undefined {
+  if (keyId === '') return 'keyID is empty'
+  return Buffer.byteLength(keyId) > maxKeyIdBytes ? `keyID has more than ${maxKeyIdBytes} bytes` : undefined
+}
+
+function isFullyQualified(name: string): boolean {
+  const labels = name.endsWith('.') ? name.slice(0, -1) : name
+  return labels.includes('.') && isDns1123Subdomain(labels).length === 0
 }
 
 const noHead = new Uint8Array(0)
@@ -80,7 +94,11 @@ export function sealWithSeed(seed: Uint8Array, key: string, value: Uint8Array): 
 }
 
 /** @throws EncryptionError */
-export function openEnvelope({ data, isSeed }: Envelope, source: Uint8Array, key: string): Uint8Array {
+export function openEnvelope(
+  { data, isSeed }: Pick<Envelope, 'data' | 'isSeed'>,
+  source: Uint8Array,
+  key: string,
+): Uint8Array {
   if (!isSeed) return openGcm(source, key, data)
   if (data.byteLength < infoBytes) throw new EncryptionError('it is too short to be encrypted')
   return openGcm(derive(source, data.subarray(0, infoBytes)), key, data.subarray(infoBytes))

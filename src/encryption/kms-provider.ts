@@ -3,6 +3,9 @@
  * plugin is asked at the start, once a minute, and when a value turns up whose seed is not known yet; never for a
  * write or a read of what is known. While it can't be asked, reads go on; writes end three minutes after it last said
  * which key it uses, as upstream.
+ *
+ * It is not believed: what it can't decrypt to what it encrypted is never written with, at the first use and at each
+ * start, since values would be lost.
  */
 import { randomBytes } from 'node:crypto'
 import type { Clock, Timer } from '../base/clock.ts'
@@ -10,10 +13,10 @@ import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import { beginsWith, encryptedMark } from '../storage/encrypted-mark.ts'
 import type { KmsSettings } from './configuration.ts'
-import { type KmsCiphertext, KmsClient, KmsError } from './kms-client.ts'
-import { decodeEnvelope, encodeEnvelope, openEnvelope, problemOf, sealWithSeed, seedBytes } from './kms-envelope.ts'
+import { codeInternal, type KmsCiphertext, KmsClient, KmsError, onOneLine, seedBytes } from './kms-client.ts'
+import { decodeEnvelope, encodeEnvelope, keyIdProblem, openEnvelope, problemOf, sealWithSeed } from './kms-envelope.ts'
 import { EncryptionError, type Provider } from './provider.ts'
-import type { SeedRecords } from './seed-records.ts'
+import type { SeedRecord, SeedRecords } from './seed-records.ts'
 
 /** What it was encrypted with must be asked of the plugin first. */
 export class UnknownSeedError extends EncryptionError {
@@ -35,8 +38,16 @@ export interface KmsProviderOptions {
 }
 
 const pollMs = 60_000
+/** While it is not well, as upstream. */
+const retryMs = 10_000
 /** As upstream: how long a seed may encrypt after the plugin was last found to use its key. */
 const maxUnprovenMs = 3 * 60_000
+
+interface KnownSeed {
+  readonly seed: Uint8Array
+  /** It decrypted something. */
+  isProven: boolean
+}
 
 interface Current {
   readonly source: KmsCiphertext
@@ -54,7 +65,8 @@ export class KmsProvider implements Provider, Disposable {
   readonly #ids: Ids
   readonly #log: Log
   /** By what `idOf` says of the source. */
-  readonly #seeds = new Map<string, Uint8Array>()
+  readonly #seeds = new Map<string, KnownSeed>()
+  readonly #asked = new Map<string, Promise<Uint8Array>>()
   #current: Current | undefined
   #problem: string | undefined
   #timer: Timer | undefined
@@ -102,9 +114,18 @@ export class KmsProvider implements Provider, Disposable {
 
   open(key: string, stored: Uint8Array): Uint8Array {
     const envelope = decodeEnvelope(stored.subarray(this.#head.byteLength))
-    const seed = this.#seeds.get(idOf(envelope.source))
-    if (seed === undefined) throw new UnknownSeedError(this, copyOf(envelope.source))
-    return openEnvelope(envelope, seed, key)
+    const id = idOf(envelope.source)
+    const known = this.#seeds.get(id)
+    if (known === undefined) throw new UnknownSeedError(this, copyOf(envelope.source))
+    try {
+      const value = openEnvelope(envelope, known.seed, key)
+      known.isProven = true
+      return value
+    } catch (error) {
+      // The plugin may have said something else than it should: asked again, another time.
+      if (!known.isProven) this.#seeds.delete(id)
+      throw error
+    }
   }
 
   isStale(stored: Uint8Array): boolean {
@@ -113,14 +134,23 @@ export class KmsProvider implements Provider, Disposable {
     return !isSeed || source.keyId !== this.#current.source.keyId
   }
 
-  /** Has the plugin decrypt a seed. @throws EncryptionError */
-  async learn(source: KmsCiphertext): Promise<Uint8Array> {
+  /** Has the plugin decrypt a seed; once for all who ask at a time. @throws EncryptionError */
+  learn(source: SeedRecord): Promise<Uint8Array> {
     const id = idOf(source)
     const known = this.#seeds.get(id)
-    if (known !== undefined) return known
+    if (known !== undefined && (known.isProven || source.check === undefined)) return Promise.resolve(known.seed)
+    // Who has a check waits for nobody who has none.
+    const question = source.check === undefined ? id : `checked ${id}`
+    const asked = this.#asked.get(question) ?? this.#ask(id, source).finally(() => this.#asked.delete(question))
+    this.#asked.set(question, asked)
+    return asked
+  }
+
+  async #ask(id: string, source: SeedRecord): Promise<Uint8Array> {
     try {
       const seed = await this.#client.decrypt(source, this.#ids.uid())
-      this.#seeds.set(id, seed)
+      if (source.check !== undefined) checkSeed(seed, source.check)
+      this.#seeds.set(id, { seed, isProven: source.check !== undefined })
       return seed
     } catch (cause) {
       throw this.#failure(cause)
@@ -135,15 +165,19 @@ export class KmsProvider implements Provider, Disposable {
 
   #planNext(): void {
     if (this.#isClosed) return
-    this.#timer = this.#clock.after(pollMs, () => void this.#renew().finally(() => this.#planNext()))
+    const inMs = this.#problem === undefined ? pollMs : retryMs
+    this.#timer = this.#clock.after(inMs, () => void this.#renew().finally(() => this.#planNext()))
   }
 
   /** Finds out which key the plugin uses now; another one gets a seed of its own. */
   async #renew(): Promise<void> {
     try {
       const { version, healthz, keyId } = await this.#client.status()
-      if (version !== 'v2') throw new EncryptionError(`KMS provider ${this.name} speaks version ${version}, not v2`)
-      if (healthz !== 'ok') throw new EncryptionError(`KMS provider ${this.name} is not healthy: ${healthz}`)
+      if (version !== 'v2')
+        throw new EncryptionError(`KMS provider ${this.name} speaks version ${onOneLine(version)}, not v2`)
+      if (healthz !== 'ok') throw new EncryptionError(`KMS provider ${this.name} is not healthy: ${onOneLine(healthz)}`)
+      const problem = keyIdProblem(keyId)
+      if (problem !== undefined) throw new EncryptionError(`KMS provider ${this.name}: ${problem}`)
       const provenMs = this.#clock.monotonic()
       const { source, seed } = this.#current?.source.keyId === keyId ? this.#current : await this.#seedFor(keyId)
       this.#current = { source, seed, provenMs }
@@ -165,9 +199,13 @@ export class KmsProvider implements Provider, Disposable {
     if (made.keyId !== keyId) {
       throw new EncryptionError(`KMS provider ${this.name} encrypts with another key than it says`)
     }
-    const source = await this.#records.keep(this.name, made)
+    if (!seed.equals(await this.#client.decrypt(made, this.#ids.uid()))) {
+      throw new EncryptionError(`KMS provider ${this.name} decrypts to something else than it encrypted`)
+    }
+    const check = sealWithSeed(seed, checkPlace, checkText)
+    const source = await this.#records.keep(this.name, { ...made, check })
     if (idOf(source) !== idOf(made)) return { source, seed: await this.learn(source) }
-    this.#seeds.set(idOf(source), seed)
+    this.#seeds.set(idOf(source), { seed, isProven: true })
     return { source, seed }
   }
 
@@ -175,6 +213,19 @@ export class KmsProvider implements Provider, Disposable {
     if (cause instanceof EncryptionError) return cause
     const reason = cause instanceof Error ? cause.message : String(cause)
     return new EncryptionError(`KMS provider ${this.name}: ${reason}`, { cause })
+  }
+}
+
+/** What a record of a seed has beside it. */
+const checkPlace = 'a seed of a KMS provider'
+const checkText: Uint8Array = Buffer.from('borough')
+
+/** @throws KmsError */
+function checkSeed(seed: Uint8Array, check: Uint8Array): void {
+  try {
+    openEnvelope({ data: check, isSeed: true }, seed, checkPlace)
+  } catch (cause) {
+    throw new KmsError(codeInternal, 'Decrypt: the plaintext is not what was encrypted', { cause })
   }
 }
 

@@ -5,14 +5,21 @@
  */
 import { createHash } from 'node:crypto'
 import { damageOf } from '../storage/damaged-value.ts'
-import { prefixSpan, type Storage, StorageError } from '../storage/storage.ts'
+import { type Entry, prefixSpan, type Storage, StorageError } from '../storage/storage.ts'
 import type { KmsCiphertext } from './kms-client.ts'
 
 const prefix = '/borough/encryption/kms/'
 
+/** A seed as it lies in the store. */
+export interface SeedRecord extends KmsCiphertext {
+  /** A known text, encrypted with the seed: tells whether the plugin decrypts it. Absent: of a version before. */
+  readonly check?: Uint8Array
+}
+
 interface StoredSeed {
   readonly keyId: string
   readonly seed: string
+  readonly check?: string
   readonly annotations: Readonly<Record<string, string>>
 }
 
@@ -24,23 +31,23 @@ export class SeedRecords {
     this.#storage = storage
   }
 
-  async of(provider: string): Promise<readonly KmsCiphertext[]> {
+  async of(provider: string): Promise<readonly SeedRecord[]> {
     const { entries } = await this.#storage.range(prefixSpan(`${prefix}${provider}/`))
-    return entries.map(({ value }) => decode(value))
+    return entries.map(decode)
   }
 
-  async find(provider: string, keyId: string): Promise<KmsCiphertext | undefined> {
+  async find(provider: string, keyId: string): Promise<SeedRecord | undefined> {
     const { entry } = await this.#storage.get(keyOf(provider, keyId))
-    return entry && decode(entry.value)
+    return entry && decode(entry)
   }
 
   /** The one that is kept: another server may have been first. */
-  async keep(provider: string, source: KmsCiphertext): Promise<KmsCiphertext> {
+  async keep(provider: string, source: SeedRecord): Promise<SeedRecord> {
     const key = keyOf(provider, source.keyId)
     const writes = [{ key, value: encode(source), expect: 'absent' as const }]
     const commit = await this.#storage.commit({ guards: [], writes }).done
     const kept = commit.ok ? undefined : commit.current.get(key)
-    return kept === undefined ? source : decode(kept.value)
+    return kept === undefined ? source : decode(kept)
   }
 }
 
@@ -56,16 +63,23 @@ const keyOf = (provider: string, keyId: string): string =>
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
-function encode({ ciphertext, keyId, annotations }: KmsCiphertext): Uint8Array {
+function encode({ ciphertext, keyId, annotations, check }: SeedRecord): Uint8Array {
   const named = Object.fromEntries([...annotations].map(([name, value]) => [name, base64(value)]))
-  return Buffer.from(JSON.stringify({ keyId, seed: base64(ciphertext), annotations: named } satisfies StoredSeed))
+  const stored = { keyId, seed: base64(ciphertext), annotations: named } satisfies StoredSeed
+  return Buffer.from(JSON.stringify(check === undefined ? stored : { ...stored, check: base64(check) }))
 }
 
 /** @throws StorageError code=damaged; the message names key and revision */
-function decode(value: Uint8Array): KmsCiphertext {
+function decode({ key, revision, value }: Entry): SeedRecord {
   const damage = damageOf(value)
   if (damage !== undefined) throw new StorageError('damaged', `${damage}; see 'borough storage repair'`)
-  const { keyId, seed, annotations } = JSON.parse(Buffer.from(value).toString('utf8')) as StoredSeed
-  const named = Object.entries(annotations).map(([name, text]) => [name, Buffer.from(text, 'base64')] as const)
-  return { keyId, ciphertext: Buffer.from(seed, 'base64'), annotations: new Map(named) }
+  try {
+    const { keyId, seed, annotations, check } = JSON.parse(Buffer.from(value).toString('utf8')) as StoredSeed
+    const named = Object.entries(annotations).map(([name, text]) => [name, Buffer.from(text, 'base64')] as const)
+    const source = { keyId, ciphertext: Buffer.from(seed, 'base64'), annotations: new Map(named) }
+    return check === undefined ? source : { ...source, check: Buffer.from(check, 'base64') }
+  } catch (cause) {
+    const message = `the stored value of ${key} at revision ${revision} is damaged: it is no seed of a KMS provider`
+    throw new StorageError('damaged', message, { cause })
+  }
 }

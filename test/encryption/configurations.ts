@@ -14,8 +14,8 @@ export const aesgcm = (...keys: readonly number[]): object => ({
   aesgcm: { keys: keys.map((key) => ({ name: `key${key}`, secret: secretOf(key) })) },
 })
 
-export const kms = (endpoint: string, name = 'test'): object => ({
-  kms: { apiVersion: 'v2', name, endpoint, timeout: '3s' },
+export const kms = (endpoint: string, name = 'test', timeout = '3s'): object => ({
+  kms: { apiVersion: 'v2', name, endpoint, timeout },
 })
 
 export const identity: object = { identity: {} }

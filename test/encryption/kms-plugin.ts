@@ -19,6 +19,8 @@ export class KmsPlugin implements AsyncDisposable {
   readonly plaintextOf: Map<string, Buffer> = new Map()
   /** Refuses everything with this gRPC code and message. */
   refuses: readonly [code: number, message: string] | undefined
+  /** Answers these calls in another way than it should, such as not at all. */
+  readonly instead: Map<string, (stream: ServerHttp2Stream, request: Buffer) => void> = new Map()
   readonly #path: string
   #server: Http2Server | undefined
   readonly #sockets = new Set<Socket>()
@@ -67,19 +69,18 @@ export class KmsPlugin implements AsyncDisposable {
     stream.on('end', () => {
       const method = path.slice(path.lastIndexOf('/') + 1)
       this.calls.push(method)
-      const { message, code = 0, text = '' } = this.#handle(method, Buffer.concat(pieces).subarray(5))
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
-      stream.on('wantTrailers', () =>
-        stream.sendTrailers({ 'grpc-status': String(code), 'grpc-message': encodeURIComponent(text) }),
-      )
-      if (message === undefined) return void stream.end()
-      const head = Buffer.alloc(5)
-      head.writeUInt32BE(message.length, 1)
-      stream.end(Buffer.concat([head, message]))
+      const instead = this.instead.get(method)
+      if (instead !== undefined) return instead(stream, Buffer.concat(pieces).subarray(5))
+      this.handle(stream, method, Buffer.concat(pieces).subarray(5))
     })
   }
 
-  #handle(method: string, bytes: Buffer): { message?: Buffer; code?: number; text?: string } {
+  /** As it should. */
+  handle(stream: ServerHttp2Stream, method: string, request: Buffer): void {
+    answer(stream, this.#handle(method, request))
+  }
+
+  #handle(method: string, bytes: Buffer): PluginAnswer {
     if (this.refuses !== undefined) return { code: this.refuses[0], text: this.refuses[1] }
     const { data, keyId, annotations } = read(bytes)
     const writer = new ProtoWriter()
@@ -97,6 +98,25 @@ export class KmsPlugin implements AsyncDisposable {
     }
     return { message: Buffer.from(writer.finish()) }
   }
+}
+
+export interface PluginAnswer {
+  readonly message?: Uint8Array
+  /** gRPC's. */
+  readonly code?: number
+  readonly text?: string
+}
+
+export function answer(stream: ServerHttp2Stream, { message, code = 0, text = '' }: PluginAnswer): void {
+  if (stream.destroyed) return
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+  stream.on('wantTrailers', () =>
+    stream.sendTrailers({ 'grpc-status': String(code), 'grpc-message': encodeURIComponent(text) }),
+  )
+  if (message === undefined) return void stream.end()
+  const head = Buffer.alloc(5)
+  head.writeUInt32BE(message.length, 1)
+  stream.end(Buffer.concat([head, message]))
 }
 
 const turned = (data: Uint8Array, keyId: string): Buffer =>

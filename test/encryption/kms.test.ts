@@ -58,10 +58,10 @@ describe('provider kms', () => {
   it('asks the plugin at the start, and for no write and no read', async () => {
     const memory = new MemoryStorage({})
     await using storage = await encrypted(memory)
-    expect(plugin.calls).toEqual(['Status', 'Encrypt'])
+    expect(plugin.calls).toEqual(['Status', 'Encrypt', 'Decrypt'])
     for (const name of ['x', 'y', 'z']) await write(storage, name, `/registry/secrets/a/${name}`)
     expect(await read(storage, '/registry/secrets/a/y')).toBe('y')
-    expect(plugin.calls).toEqual(['Status', 'Encrypt'])
+    expect(plugin.calls).toEqual(['Status', 'Encrypt', 'Decrypt'])
     expect(await read(memory, '/registry/secrets/a/y')).toMatch(/^k8s:enc:kms:v2:test:/)
   })
 
@@ -70,7 +70,7 @@ describe('provider kms', () => {
     await using first = await encrypted(memory)
     await write(first, 'one')
     await using second = await encrypted(memory)
-    expect(plugin.calls).toEqual(['Status', 'Encrypt', 'Decrypt', 'Status'])
+    expect(plugin.calls).toEqual(['Status', 'Encrypt', 'Decrypt', 'Decrypt', 'Status'])
     expect(await read(second)).toBe('one')
   })
 
@@ -90,7 +90,7 @@ describe('provider kms', () => {
     await using storage = await encrypted(new MemoryStorage({}))
     await write(storage, 'old')
     plugin.keyId = '2'
-    await renewed(4)
+    await renewed(6)
     await expect
       .poll(async () => {
         await write(storage, 'new', `/registry/secrets/a/${plugin.calls.length}-${Math.random()}`)
@@ -98,7 +98,7 @@ describe('provider kms', () => {
         return entries.length
       })
       .toBe(2)
-    expect(plugin.calls).toEqual(['Status', 'Encrypt', 'Status', 'Encrypt'])
+    expect(plugin.calls).toEqual(['Status', 'Encrypt', 'Decrypt', 'Status', 'Encrypt', 'Decrypt'])
     expect(await read(storage)).toBe('old')
   })
 
