@@ -95,6 +95,7 @@ describe('the webhook configurations', () => {
     caBundle: 'PEM',
     namespace,
     policies: 'none',
+    hasConditions: false,
     failOpen: false,
   })
   const webhooks = configurations.flatMap((c) => c['webhooks'] as unknown as Webhook[])

@@ -47,7 +47,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   const stop = new AbortController()
   opening.defer(() => stop.abort())
   const starting = options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal])
-  await requireKubernetes(client)
+  const minor = await requireKubernetes(client)
   await refuseOwnKind(client)
   await installDefinition(client, clock, starting)
   await ensureNamespace(client, namespace)
@@ -75,14 +75,15 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
 
   const url = reachedUrl(options.listen.host, listener.port)
   const policies = await findPolicyShare(client, options.admission ?? 'auto')
-  const objects = registeredObjects(options, policies, url, material['ca.crt'])
+  const share = { policies, hasConditions: minor >= oldestMinorWithConditions }
+  const objects = registeredObjects(options, share, url, material['ca.crt'])
   await tellCluster(options, objects, starting)
   const renewing = followMaterial(
     certificate,
     material,
     async (next) => {
       // Trusted first, then shown.
-      await installAdmission(client, registeredObjects(options, policies, url, next['ca.crt']))
+      await installAdmission(client, registeredObjects(options, share, url, next['ca.crt']))
       listener.setTls(tlsOf(next))
       metrics.certificateEndMs = endOf(next)
     },
@@ -127,12 +128,17 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
  * label `kubernetes.io/metadata.name`, by which the webhooks leave out system namespaces.
  */
 export const oldestMinor: number = 25
+/** `matchConditions` of webhooks, on by default. */
+const oldestMinorWithConditions = 28
 
-async function requireKubernetes(client: Client): Promise<void> {
+/** Answers the minor version. */
+async function requireKubernetes(client: Client): Promise<number> {
   const { major, minor, gitVersion } = (await client.request('GET', '/version')) as Record<string, string | undefined>
   // Some vendors write `21+`.
-  if (major === '1' && Number.parseInt(minor ?? '', 10) < oldestMinor)
+  const number = Number.parseInt(minor ?? '', 10)
+  if (major === '1' && number < oldestMinor)
     throw new Error(`Kubernetes 1.${oldestMinor} or newer is needed, this is ${gitVersion}`)
+  return number
 }
 
 /** Borough serves it in a group that no custom resource can have. Two controllers would fight over every object. */

@@ -5,17 +5,17 @@ import { findFormerAddress } from './former-address.ts'
 import { installName } from './names.ts'
 import type { PopulateOptions } from './populate-options.ts'
 import { verifyAdmission } from './verify-admission.ts'
-import type { PolicyShare, WebhookPlace } from './webhook-configurations.ts'
+import type { ServerShare, WebhookPlace } from './webhook-configurations.ts'
 
 /** `url`: where this process listens. */
 export function registeredObjects(
   options: PopulateOptions,
-  policies: PolicyShare,
+  share: ServerShare,
   url: string,
   caBundle: string,
 ): KubeObject[] {
   const { namespace, failOpen = false } = options
-  return admissionObjects({ place: placeOf(options, url), caBundle, namespace, policies, failOpen })
+  return admissionObjects({ place: placeOf(options, url), caBundle, namespace, ...share, failOpen })
 }
 
 /** `ValidatingAdmissionPolicy/borough-population-use`; bindings go without saying. */

@@ -11,9 +11,14 @@ import { expiresAtAnnotation, expirySourceAnnotation, ttlAnnotation } from '../a
 import { metadataHoldersAnnotation, metadataVersionsAnnotation, templateResource } from '../apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { installName } from './names.ts'
-import { heldNamespaces, holdRules } from './policies/hold.ts'
+import { heldNamespaces, holdConditions, holdRules } from './policies/hold.ts'
 import { askedAnnotation, ruleOf } from './policies/policy.ts'
-import { protectedStatusRules, protectionRules, protectionSelector } from './policies/protection.ts'
+import {
+  protectedStatusRules,
+  protectionConditions,
+  protectionRules,
+  protectionSelector,
+} from './policies/protection.ts'
 
 /** Which of our paths a webhook is served under. */
 export const webhookPaths = { admit: '/admit', check: '/check', hold: '/hold', protect: '/protect' } as const
@@ -26,13 +31,19 @@ export type WebhookPlace =
 /** What admission policies take over: nothing, protected objects, or whatever CEL can say. */
 export type PolicyShare = 'none' | 'protection' | 'all'
 
-export interface WebhookConfigurationOptions {
+/** What the API server decides by itself. */
+export interface ServerShare {
+  readonly policies: PolicyShare
+  /** It knows `matchConditions` of webhooks: from 1.28 on. */
+  readonly hasConditions: boolean
+}
+
+export interface WebhookConfigurationOptions extends ServerShare {
   readonly place: WebhookPlace
   /** PEM */
   readonly caBundle: string
   /** Its own: never asked about. */
   readonly namespace: string
-  readonly policies: PolicyShare
   /** Namespaces are created and changed unasked while there is no answer. Templates never are. */
   readonly failOpen: boolean
 }
@@ -72,7 +83,7 @@ const isAsked: JsonObject = {
 }
 
 export function webhookConfigurations(options: WebhookConfigurationOptions): KubeObject[] {
-  const { place, caBundle, policies, failOpen } = options
+  const { place, caBundle, policies, hasConditions, failOpen } = options
   const others = otherNamespaces(options.namespace)
   const webhook = (path: keyof typeof webhookPaths, timeoutSeconds: number, name: string = path): JsonObject => ({
     name: `${name}.${webhookDomain}`,
@@ -101,18 +112,23 @@ export function webhookConfigurations(options: WebhookConfigurationOptions): Kub
     failurePolicy: 'Ignore',
     rules: [ruleOf('', 'v1', ['UPDATE'], 'namespaces/status', 'namespaces/finalize')],
   }
-  const protect = { ...webhook('protect', 5), objectSelector: protectionSelector, rules: protectionRules }
+  const protectedObjects = {
+    objectSelector: protectionSelector,
+    ...(hasConditions ? { matchConditions: protectionConditions } : {}),
+  }
+  const protect = { ...webhook('protect', 5), ...protectedObjects, rules: protectionRules }
   // The status goes on being written while no replica answers.
   const protectStatus = {
     ...webhook('protect', 2, 'protect-status'),
     failurePolicy: 'Ignore',
-    objectSelector: protectionSelector,
+    ...protectedObjects,
     rules: protectedStatusRules,
   }
   const hold = {
     ...webhook('hold', 5),
     ...(failOpen ? { failurePolicy: 'Ignore' } : {}),
     namespaceSelector: heldNamespaces(others),
+    ...(hasConditions ? { matchConditions: holdConditions } : {}),
     rules: holdRules,
   }
   return [

@@ -34,6 +34,14 @@ export async function otherServes(kind: 'MutatingAdmissionPolicy' | 'ValidatingA
   return (await client.discovery.findKind('admissionregistration.k8s.io/v1', kind)) !== undefined
 }
 
+/** Its minor version is that or newer. */
+export async function otherIsFrom(minor: number): Promise<boolean> {
+  if (otherKubeconfig === undefined) return true
+  const { client } = openRemote({ kubeconfigPath: otherKubeconfig, userAgent: 'test' })
+  const version = (await client.request('GET', '/version')) as { minor: string }
+  return Number.parseInt(version.minor, 10) >= minor
+}
+
 class RemoteCluster implements OtherCluster {
   readonly #remote: Remote
   readonly client: RestClient

@@ -18,6 +18,8 @@ export const heldNamespaces = (other: JsonObject): JsonObject => ({
   matchExpressions: [{ key: pendingLabel, operator: 'Exists' }, other],
 })
 export const holdRules: JsonObject[] = [{ ...ruleOf('*', '*', ['CREATE', 'UPDATE'], '*/*'), scope: 'Namespaced' }]
+/** About whom the webhook need not be asked, where the API server can tell: they go on while no replica answers. */
+export const holdConditions: JsonObject[] = [{ name: 'not-isCaretaker', expression: `!(${isCaretaker.expression})` }]
 
 export function holdPolicy(other: JsonObject): KubeObject[] {
   return policyWithBinding('ValidatingAdmissionPolicy', policyNames.hold, {

@@ -98,20 +98,27 @@ export const elsewhere = (): Promise<Cluster> => populatedCluster((client) => cl
 export const elsewhereByWebhooks = (): Promise<Cluster> => populatedCluster((client) => client, 'webhooks')
 
 /** As on a cluster before ValidatingAdmissionPolicy. */
-export const elsewhereWithoutPolicies = (): Promise<Cluster> =>
-  populatedCluster((client) => {
-    const { discovery } = client
-    const findKind: typeof discovery.findKind = (apiVersion, kind) =>
-      kind === 'ValidatingAdmissionPolicy' ? Promise.resolve(undefined) : discovery.findKind(apiVersion, kind)
-    const older = { findKind, kinds: () => discovery.kinds() }
-    return new Proxy(client, {
-      get(target, property) {
-        if (property === 'discovery') return older
-        const value: unknown = Reflect.get(target, property, target)
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    })
+export const elsewhereWithoutPolicies = (): Promise<Cluster> => populatedCluster(withoutPolicies)
+
+/** A cluster as an older one: without ValidatingAdmissionPolicy, of that minor version where one is said. */
+export function withoutPolicies(client: Client, minor?: number): Client {
+  const { discovery } = client
+  const findKind: typeof discovery.findKind = (apiVersion, kind) =>
+    kind === 'ValidatingAdmissionPolicy' ? Promise.resolve(undefined) : discovery.findKind(apiVersion, kind)
+  const older = { findKind, kinds: () => discovery.kinds() }
+  const request: typeof client.request = async (method, path, ...rest) => {
+    const answer = await client.request(method, path, ...rest)
+    return path === '/version' && minor !== undefined ? { ...Object(answer), minor: `${minor}` } : answer
+  }
+  return new Proxy(client, {
+    get(target, property) {
+      if (property === 'discovery') return older
+      if (property === 'request') return request
+      const value: unknown = Reflect.get(target, property, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
   })
+}
 
 interface Elsewhere extends Pick<Cluster, 'plane' | 'ledger'> {
   close(): PromiseLike<void>
