@@ -1,13 +1,9 @@
 /** `borough console`: a page for people, on this machine. */
 import { type Command, Option } from 'commander'
-import { type ListenAddress, parseListenAddress } from './listen-address.ts'
+import { parseListenAddress } from './listen-address.ts'
 import { outputOption } from './output.ts'
-import { type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
-
-export interface ConsoleFlags extends RemoteFlags {
-  readonly listen: ListenAddress
-  readonly open: boolean
-}
+import { withRemoteFlags } from './remote-flags.ts'
+import type { ConsoleFlags } from './run-console.ts'
 
 export function addConsoleCommand(program: Command): void {
   const command = program

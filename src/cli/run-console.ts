@@ -7,10 +7,15 @@ import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import { systemClock } from '../base/clock.ts'
 import { startConsole } from '../console/console.ts'
-import type { ConsoleFlags } from './console.ts'
 import { listenForEnding } from './ending.ts'
+import type { ListenAddress } from './listen-address.ts'
 import { printReady } from './output.ts'
-import { openFlags } from './remote-flags.ts'
+import { openFlags, type RemoteFlags } from './remote-flags.ts'
+
+export interface ConsoleFlags extends RemoteFlags {
+  readonly listen: ListenAddress
+  readonly open: boolean
+}
 
 /** Until a signal; a second one ends the process at once. */
 export async function runConsole(flags: ConsoleFlags, command: Command): Promise<void> {

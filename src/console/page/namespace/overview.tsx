@@ -1,7 +1,7 @@
 /** What is up with a namespace: why it is as it is, how near to its limits, what may be set, what happened last. */
 import type { Namespace } from '../../../apis/namespaces/types.ts'
 import { loadTemplateStanding } from '../later-views.ts'
-import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
+import { pathOfNamespace } from '../namespaces/namespace-paths.ts'
 import { type Quota, quotaResource, usagesOf } from '../namespaces/quota-glance.tsx'
 import { Link } from '../router.tsx'
 import { useFeed } from '../use-cluster.ts'

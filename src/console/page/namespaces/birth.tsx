@@ -11,8 +11,8 @@ import { Moment } from '../widgets/moment.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { Words } from '../widgets/words.tsx'
 import { followNamespace, Unseen } from './follow-namespace.ts'
+import { pathOfNamespace } from './namespace-paths.ts'
 import { rowOf } from './namespace-row.ts'
-import { pathOfNamespace } from './namespaces-view.tsx'
 import { PhaseBadge } from './phase-badge.tsx'
 
 /** Its creator waits for it. */

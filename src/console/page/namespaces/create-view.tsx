@@ -23,7 +23,7 @@ import { CreatePreview, type Preview } from './create-preview.tsx'
 import { createCommand, type Draft, emptyDraft, keyAt, namespaceOf, pairsIn } from './draft.ts'
 import { previewOf } from './draft-preview.ts'
 import { keepName } from './known-names.ts'
-import { pathOfBirth } from './namespaces-view.tsx'
+import { pathOfBirth } from './namespace-paths.ts'
 
 /** After the last key. */
 const restMs = 250

@@ -15,6 +15,7 @@ import { type Column, VirtualRows } from '../widgets/virtual-rows.tsx'
 import { AddKnown, KnownOnly } from './known-namespaces.tsx'
 import { listCommand } from './list-command.ts'
 import { MyNamespaces } from './my-namespaces.ts'
+import { pathOfNamespace } from './namespace-paths.ts'
 import { type NamespaceRow, searchTest } from './namespace-row.ts'
 import { PhaseBadge, PopulationBadge } from './phase-badge.tsx'
 import { QuotaGlance } from './quota-glance.tsx'
@@ -31,9 +32,6 @@ const columns: readonly Column[] = [
 
 /** After the list was shown. */
 const loadNextMs = 1000
-
-export const pathOfNamespace = (name: string): string => `/namespaces/${encodeURIComponent(name)}`
-export const pathOfBirth = (name: string): string => `${pathOfNamespace(name)}/birth`
 
 export function NamespacesView() {
   const cluster = useCluster()
