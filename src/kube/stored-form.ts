@@ -8,9 +8,11 @@
  *   list item     {"metadata":{"resourceVersion":"7","name":"a",…},"spec":{…}}      (custom resources: with TypeMeta)
  *   watch line    {"type":"ADDED","object":{"kind":…}}\n
  */
+import type { Resumable } from '../base/resumable.ts'
 import { apiVersionOf } from './gvk.ts'
+import { parsingInPieces } from './json-pieces.ts'
 import type { Conversion } from './resource-type.ts'
-import { parseJson } from './strict-json.ts'
+import { parseJson, parsingJson } from './strict-json.ts'
 import type { KubeObject, ObjectMeta } from './types.ts'
 
 /** What heads are made of. A `ResourceType` is one. */
@@ -115,12 +117,24 @@ export function parseStoredMetadata(bytes: Uint8Array, end: number, revision: nu
 
 /** A new object, complete with TypeMeta and (unless the revision is 0) resourceVersion. */
 export function parseStored(bytes: Uint8Array, type: TypeHead, revision: number): KubeObject {
+  const text = storedText(bytes, type, revision)
+  // Numbers beyond 2^53 need the careful parser; a run of so many digits is rare.
+  const object = (longDigits.test(text) ? parseJson(text).value : JSON.parse(text)) as KubeObject
+  return type.conversion ? type.conversion.fromStored(object) : object
+}
+
+/** The same of a long one, with places for a pause. */
+export function* parsingStored(bytes: Uint8Array, type: TypeHead, revision: number): Resumable<KubeObject> {
+  const text = storedText(bytes, type, revision)
+  const parsed = longDigits.test(text) ? (yield* parsingJson(text)).value : yield* parsingInPieces(text)
+  const object = parsed as unknown as KubeObject
+  return type.conversion ? type.conversion.fromStored(object) : object
+}
+
+function storedText(bytes: Uint8Array, type: TypeHead, revision: number): string {
   const rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', openingLength)
   // An apiVersion among the stored bytes comes later, so it wins.
-  const text = singleHead(type, revision, type.conversion?.unmarkedVersion) + rest
-  // Numbers beyond 2^53 need the careful parser; a run of so many digits is rare.
-  const object = (longDigits.test(rest) ? parseJson(text).value : JSON.parse(text)) as KubeObject
-  return type.conversion ? type.conversion.fromStored(object) : object
+  return singleHead(type, revision, type.conversion?.unmarkedVersion) + rest
 }
 
 /**

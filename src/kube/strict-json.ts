@@ -9,6 +9,8 @@
  */
 import { isResumable, type MaybeResumable, type Resumable, resumed, runAtOnce } from '../base/resumable.ts'
 import { quote } from './go-quote.ts'
+import { parsingInPieces } from './json-pieces.ts'
+import { endOfString } from './json-strings.ts'
 import { exactNumber, isJsonObject, setMember } from './json-value.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { TooManyValuesError } from './value-count.ts'
@@ -111,19 +113,6 @@ function scan(text: string, maxValues: number): Scanned {
 
 const isClosing = (code: number): boolean => code === 0x7d || code === 0x5d
 
-function isEscaped(text: string, at: number): boolean {
-  let slashes = 0
-  while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++
-  return slashes % 2 === 1
-}
-
-/** The mark that closes what begins at `from`; the end of the text where none does. */
-function endOfString(text: string, from: number): number {
-  let end = text.indexOf('"', from + 1)
-  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end < 0 ? text.length : end
-}
-
 const membersAtOnce = 4096
 
 function* countingMembers(value: JsonValue): Resumable<number> {
@@ -149,18 +138,25 @@ function* countingMembers(value: JsonValue): Resumable<number> {
  * @throws JsonSyntaxError with Go's message. @throws TooManyValuesError
  */
 export function parseJson(text: string, options: JsonOptions = {}): ParsedJson {
-  return runAtOnce(parsingJson(text, options))
+  return runAtOnce(parsing(text, options, JSON.parse))
 }
 
 /** The same, with places for a pause. @throws JsonSyntaxError with Go's message. @throws TooManyValuesError */
-export function* parsingJson(text: string, options: JsonOptions = {}): Resumable<ParsedJson> {
+export const parsingJson = (text: string, options: JsonOptions = {}): Resumable<ParsedJson> =>
+  parsing(text, options, parsingInPieces)
+
+function* parsing(
+  text: string,
+  options: JsonOptions,
+  natively: (text: string) => MaybeResumable<JsonValue>,
+): Resumable<ParsedJson> {
   const { maxValues = Number.POSITIVE_INFINITY } = options
   const { colons, needsCare } = scan(text, maxValues)
   yield
   if (needsCare) return yield* new Parser(text).parsing()
   let value: JsonValue
   try {
-    value = JSON.parse(text) as JsonValue
+    value = yield* resumed(natively(text))
   } catch {
     return yield* new Parser(text).parsing()
   }

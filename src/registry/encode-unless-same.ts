@@ -1,9 +1,10 @@
 /** Whether an update changes anything, as far as the store is concerned. */
 import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
+import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
 import { sameOwnership } from '../kube/apply/managed-fields.ts'
 import { jsonEqual } from '../kube/json-value.ts'
-import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import { encodeStored, parseStored, parsingStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { StoredObject } from './registry.ts'
 import { storedBytesOf } from './written-version.ts'
@@ -38,8 +39,8 @@ function sameState(bytes: Uint8Array, current: StoredObject, slice: Slice | unde
   if (bytes.byteLength !== before.byteLength) return false
   if (Buffer.compare(bytes, before) === 0) return true
   return afterPause(slice, () => {
-    const after = parseStored(bytes, current.type, current.revision)
-    return afterPause(slice, () => jsonEqual(after, presentForm(current, before)))
+    const after = runInSlices(parsingStored(bytes, current.type, current.revision), slice)
+    return andThen(after, (object) => afterPause(slice, () => jsonEqual(object, presentForm(current, before))))
   })
 }
 

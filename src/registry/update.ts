@@ -80,7 +80,7 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
   const slice = given.slice ?? sliceFor(parts, given, current)
   const scope = slice === given.slice ? given : { ...given, slice }
   await slice?.pause()
-  const old = current.object
+  const old = slice === undefined ? current.object : await current.read(slice)
   const context: StrategyContext = { subresource: scope.subresource, now: formatTime(parts.clock.now()) }
 
   if (options.preconditions) checkPreconditions(scope, current, options.preconditions)

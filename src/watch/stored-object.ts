@@ -2,8 +2,11 @@
  * One version of one object: its bytes as stored, and the parsed form on demand. Versions are immutable; what changes
  * is which one is current.
  */
+import { andThen, type Eventual } from '../base/eventual.ts'
+import { runInSlices } from '../base/resumable.ts'
+import type { Slice } from '../base/turns.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { asStored, encodeStored, metadataEnd, parseStored, parseStoredMetadata } from '../kube/stored-form.ts'
+import { asStored, encodeStored, metadataEnd, parseStored, parseStoredMetadata, parsingStored } from '../kube/stored-form.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { RecordView } from '../slabs/read-epoch.ts'
 import { damageOf, noteMark } from '../storage/damaged-value.ts'
@@ -23,6 +26,8 @@ export interface StoredObject {
   readonly isAtHand: boolean
   /** Parsed once, complete with apiVersion, kind and resourceVersion. Shared: never change it. */
   readonly object: KubeObject
+  /** `object`, which is parsed in slices where it is not at hand. */
+  read(slice: Slice): Eventual<KubeObject>
   /** Of `object`, without parsing the rest where that is not at hand. */
   readonly metadata: ObjectMeta
   /** As they are in the store, whatever `type` shows. */
@@ -239,11 +244,25 @@ export class TypedVersion implements StoredObject {
       const { bytes, revision } = this.version
       const { home } = this.version
       const announced = home?.pool.announced(bytes, this.type)
-      this.#object = announced ? asStored(announced, this.type, revision) : parseStored(bytes, this.type, revision)
-      home?.pool.keep(this)
-      home?.keep(this.version)
+      this.#keep(announced ? asStored(announced, this.type, revision) : parseStored(bytes, this.type, revision))
     }
-    return this.#object
+    return this.#object as KubeObject
+  }
+
+  read(slice: Slice): Eventual<KubeObject> {
+    if (this.isAtHand) return this.object
+    const { bytes, revision } = this.version
+    return andThen(runInSlices(parsingStored(bytes, this.type, revision), slice), (object) => {
+      if (this.#object === undefined) this.#keep(object)
+      return this.object
+    })
+  }
+
+  #keep(object: KubeObject): void {
+    this.#object = object
+    const { home } = this.version
+    home?.pool.keep(this)
+    home?.keep(this.version)
   }
 
   get metadata(): ObjectMeta {
