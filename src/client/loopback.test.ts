@@ -32,3 +32,13 @@ test('what is small is sent and answered at once', async () => {
 test('what is large is written, and its answer read, in turns of the loop of their own', async () => {
   expect(await echoed('x'.repeat(100_000))).toEqual({ same: true, turned: [true, true] })
 })
+
+test('what a large answer says is read in slices, and comes as a value', async () => {
+  const value = { data: Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, 'v'])) }
+  const body = new TextEncoder().encode(JSON.stringify(value))
+  const answer = async (status: number): Promise<unknown> => {
+    const transport = loopbackTransport(async () => ({ status, headers: {}, body }), user)
+    return (await transport.send({ method: 'GET', path: '/', query: new URLSearchParams(), headers: {} })).shared
+  }
+  expect([await answer(200), await answer(409)]).toEqual([{ object: value }, undefined])
+})
