@@ -5,6 +5,7 @@
  * prints them as they were read, so every writer keeps them without knowing. They are `typeof 'object'`, therefore ask
  * `isJsonObject`, never `typeof`. They must be passed on by reference: a structuredClone or a spread loses them.
  */
+import type { Resumable } from '../base/resumable.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
 /** A number kept as its text. */
@@ -35,6 +36,19 @@ export function setMember(object: JsonObject, key: string, value: JsonValue): vo
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
   } else object[key] = value
+}
+
+const membersAtOnce = 2048
+
+/** A copy to change, with places for a pause: of a map with 29,000 members `{ ...object }` takes 15 ms. */
+export function* copyingMembers(object: JsonObject): Resumable<JsonObject> {
+  const copy: JsonObject = {}
+  let count = 0
+  for (const key in object) {
+    setMember(copy, key, object[key] as JsonValue)
+    if (++count % membersAtOnce === 0) yield
+  }
+  return copy
 }
 
 /** Recursive: both sides must be within the depth that the parser lets through. */

@@ -3,8 +3,8 @@ import type { Eventual } from '../../base/eventual.ts'
 import { runInSlices } from '../../base/resumable.ts'
 import type { Slice } from '../../base/turns.ts'
 import { applyingJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts'
-import { applyMergePatch, parseMergePatch } from '../../kube/patch/merge-patch.ts'
-import { applyStrategicMergePatch, parseStrategicMergePatch } from '../../kube/patch/strategic-merge-patch.ts'
+import { applyingMergePatch, parseMergePatch } from '../../kube/patch/merge-patch.ts'
+import { applyingStrategicMergePatch, parseStrategicMergePatch } from '../../kube/patch/strategic-merge-patch.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 
@@ -24,11 +24,11 @@ export function changeOf(mediaType: string, value: JsonValue, type: ResourceType
     }
     case mergePatch: {
       const patch = parseMergePatch(value)
-      return (current) => applyMergePatch(current, patch)
+      return (current, slice) => runInSlices(applyingMergePatch(current, patch), slice)
     }
     default: {
       const patch = parseStrategicMergePatch(value)
-      return (current) => applyStrategicMergePatch(current, patch, type.schema)
+      return (current, slice) => runInSlices(applyingStrategicMergePatch(current, patch, type.schema), slice)
     }
   }
 }

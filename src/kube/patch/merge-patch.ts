@@ -2,7 +2,8 @@
  * JSON Merge Patch (RFC 7386). Inputs are never changed; what a patch does not touch is shared with the result.
  * As upstream's library does and unlike the RFC, null members are also dropped inside lists that a patch brings.
  */
-import { isJsonObject, jsonEqual, member, setMember } from '../json-value.ts'
+import { type Resumable, runAtOnce } from '../../base/resumable.ts'
+import { copyingMembers, isJsonObject, jsonEqual, member, setMember } from '../json-value.ts'
 import { badRequest } from '../status-error.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 
@@ -19,45 +20,54 @@ export function parseMergePatch(body: unknown): JsonObject {
 
 /** The same value when there was nothing to drop. */
 export function withoutNullMembers(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) {
-    const items = value.map(withoutNullMembers)
-    return items.every((item, i) => item === value[i]) ? value : items
-  }
-  if (!isJsonObject(value)) return value
+  if (!hasNullMembers(value)) return value
+  if (Array.isArray(value)) return value.map(withoutNullMembers)
   const out: JsonObject = {}
-  let changed = false
-  for (const [key, child] of Object.entries(value)) {
-    if (child === null) {
-      changed = true
-      continue
-    }
-    const kept = withoutNullMembers(child)
-    if (kept !== child) changed = true
-    setMember(out, key, kept)
+  for (const key in value as JsonObject) {
+    const child = (value as JsonObject)[key] as JsonValue
+    if (child !== null) setMember(out, key, withoutNullMembers(child))
   }
-  return changed ? out : value
+  return out
 }
 
+function hasNullMembers(value: JsonValue): boolean {
+  if (Array.isArray(value)) return value.some(hasNullMembers)
+  if (!isJsonObject(value)) return false
+  for (const key in value) {
+    const child = value[key]
+    if (child === null || (typeof child === 'object' && hasNullMembers(child))) return true
+  }
+  return false
+}
+
+const membersAtOnce = 1024
+
 /** The document itself when the patch changes nothing. */
-export function applyMergePatch(document: JsonValue | undefined, patch: JsonValue): JsonValue {
-  if (!isJsonObject(patch)) return withoutNullMembers(patch)
-  if (!isJsonObject(document)) return withoutNullMembers(patch)
+export function* applyingMergePatch(document: JsonValue | undefined, patch: JsonValue): Resumable<JsonValue> {
+  if (!isJsonObject(patch) || !isJsonObject(document)) return withoutNullMembers(patch)
   let out: JsonObject | undefined
-  for (const [key, change] of Object.entries(patch)) {
+  let passed = 0
+  for (const key in patch) {
+    if (++passed % membersAtOnce === 0) yield
+    const change = patch[key] as JsonValue
     const before = member(document, key)
     if (change === null) {
       if (before === undefined) continue
-      out ??= { ...document }
+      out ??= yield* copyingMembers(document)
       delete out[key]
       continue
     }
-    const after = before === undefined ? withoutNullMembers(change) : applyMergePatch(before, change)
+    const isMerged = isJsonObject(before) && isJsonObject(change)
+    const after = isMerged ? yield* applyingMergePatch(before, change) : withoutNullMembers(change)
     if (after === before) continue
-    out ??= { ...document }
+    out ??= yield* copyingMembers(document)
     setMember(out, key, after)
   }
   return out ?? document
 }
+
+export const applyMergePatch = (document: JsonValue | undefined, patch: JsonValue): JsonValue =>
+  runAtOnce(applyingMergePatch(document, patch))
 
 /** The smallest patch that turns `from` into `to`. Null members of `to` can't be expressed: they read as absent. */
 export function diffMergePatch(from: JsonObject, to: JsonObject): JsonObject {

@@ -11,8 +11,9 @@
  * order, deletions come first, then the order of the patch.
  * @see k8s.io/apimachinery/pkg/util/strategicpatch/patch.go v0.36
  */
+import { type MaybeResumable, type Resumable, resumed, runAtOnce } from '../../base/resumable.ts'
 import { goTypeOf, printGoValue } from '../go-quote.ts'
-import { isExactNumber, isJsonObject, member, setMember } from '../json-value.ts'
+import { copyingMembers, isExactNumber, isJsonObject, member, setMember } from '../json-value.ts'
 import { memberSchema, type Schema } from '../schema/schema.ts'
 import type { StatusError } from '../status-error.ts'
 import { badRequest, rejected } from '../status-error.ts'
@@ -44,9 +45,18 @@ export function parseStrategicMergePatch(body: unknown): JsonObject {
 }
 
 /** @throws StatusError BadRequest, or Invalid without details, where the patch can't be applied. */
-export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
-  return mergeMap(document, patch, schema)
-}
+export const applyStrategicMergePatch = (document: JsonObject, patch: JsonObject, schema: Schema): JsonObject =>
+  runAtOnce(applyingStrategicMergePatch(document, patch, schema))
+
+/** The same, with places for a pause. */
+export const applyingStrategicMergePatch = (
+  document: JsonObject,
+  patch: JsonObject,
+  schema: Schema,
+): Resumable<JsonObject> => mergingMap(document, patch, schema)
+
+/** Between two places for a pause. */
+const membersAtOnce = 1024
 
 const fieldOf = (schema: Schema | undefined, key: string): Schema | undefined => schema && memberSchema(schema, key)
 
@@ -67,7 +77,8 @@ function clean(value: JsonValue): JsonValue | undefined {
 
 function cleanedMembers(value: JsonObject): JsonObject {
   const out: JsonObject = {}
-  for (const [key, child] of Object.entries(value)) {
+  for (const key in value) {
+    const child = value[key] as JsonValue
     if (child === null || key === directive || isDirectiveKey(key)) continue
     const kept = clean(child)
     if (kept !== undefined) setMember(out, key, kept)
@@ -88,19 +99,19 @@ function listAt(object: JsonObject, key: string): JsonValue[] | undefined {
   return value
 }
 
-function mergeMap(original: JsonObject, patch: JsonObject, schema: Schema | undefined): JsonObject {
+function* mergingMap(original: JsonObject, patch: JsonObject, schema: Schema | undefined): Resumable<JsonObject> {
   if (Object.hasOwn(patch, directive)) {
     const what = patch[directive]
     if (what === 'replace') return cleanedMembers(patch)
     if (what === 'delete') return {}
     throw badRequest(`unknown patch type: ${printGoValue(what)} in map: ${printGoValue(patch)}`)
   }
-  const out = retained(original, patch)
+  const out = yield* retaining(original, patch)
   const done = new Set<string>([retainKeys])
   for (const key of Object.keys(patch)) {
     if (!key.startsWith(setElementOrder)) continue
     const target = targetOf(key, setElementOrder, badOrder)
-    const merged = mergeOrdered(out, patch, target, patch[key] ?? null, fieldOf(schema, target))
+    const merged = yield* mergingOrdered(out, patch, target, patch[key] ?? null, fieldOf(schema, target))
     if (merged !== undefined) setMember(out, target, merged)
     done.add(key)
     done.add(target)
@@ -114,28 +125,35 @@ function mergeMap(original: JsonObject, patch: JsonObject, schema: Schema | unde
     else if (Array.isArray(list) && Array.isArray(gone)) setMember(out, target, without(list, gone))
     done.add(key)
   }
-  for (const [key, change] of Object.entries(patch)) {
-    if (!done.has(key)) mergeMember(out, key, change, fieldOf(schema, key))
+  let passed = 0
+  for (const key in patch) {
+    if (++passed % membersAtOnce === 0) yield
+    if (done.has(key)) continue
+    const after = yield* resumed(merged(member(out, key), patch[key] as JsonValue, fieldOf(schema, key)))
+    if (after === undefined) delete out[key]
+    else setMember(out, key, after)
   }
   return out
 }
 
-function mergeMember(out: JsonObject, key: string, change: JsonValue, schema: Schema | undefined): void {
-  const before = member(out, key)
-  let after: JsonValue | undefined
-  if (change === null) after = undefined
-  else if (isJsonObject(before) && isJsonObject(change)) {
-    after = strategyOf(schema) === 'replace' ? cleanedMembers(change) : mergeMap(before, change, schema)
-  } else if (Array.isArray(before) && Array.isArray(change)) after = mergeList(before, change, schema)
-  else after = clean(change)
-  if (after === undefined) delete out[key]
-  else setMember(out, key, after)
+/** Undefined: it goes. */
+function merged(
+  before: JsonValue | undefined,
+  change: JsonValue,
+  schema: Schema | undefined,
+): MaybeResumable<JsonValue | undefined> {
+  if (change === null) return undefined
+  if (isJsonObject(before) && isJsonObject(change)) {
+    return strategyOf(schema) === 'replace' ? cleanedMembers(change) : mergingMap(before, change, schema)
+  }
+  if (Array.isArray(before) && Array.isArray(change)) return mergingList(before, change, schema)
+  return clean(change)
 }
 
 /** A copy of `original` with the members that `$retainKeys` lets stay. */
-function retained(original: JsonObject, patch: JsonObject): JsonObject {
+function* retaining(original: JsonObject, patch: JsonObject): Resumable<JsonObject> {
   const keep = member(patch, retainKeys)
-  if (keep === undefined) return { ...original }
+  if (keep === undefined) return yield* copyingMembers(original)
   if (!Array.isArray(keep)) throw badRetainKeys()
   const names = new Set(keep)
   for (const [key, value] of Object.entries(patch)) {
@@ -195,19 +213,21 @@ function mergeKeyFor(kind: ElementKind, schema: Schema | undefined): string | un
   return schema.patchMergeKey
 }
 
-function mergeList(
+function* mergingList(
   original: readonly JsonValue[],
   patch: readonly JsonValue[],
   schema: Schema | undefined,
-): JsonValue[] {
+): Resumable<JsonValue[]> {
   if (strategyOf(schema) !== 'merge') return patch.map(clean).filter((item) => item !== undefined)
   const kind = elementKind(original, patch)
   if (kind === 'none') return []
   const mergeKey = mergeKeyFor(kind, schema)
   const { before, changes } =
     mergeKey === undefined ? { before: original, changes: patch } : applyItemDirectives(original, patch, mergeKey)
-  const merged = mergeItems(before, changes, mergeKey, schema?.items)
-  return arrange(merged, changes, before, mergeKey)
+  yield
+  const all = yield* mergingItems(before, changes, mergeKey, schema?.items)
+  yield
+  return yield* arranging(all, changes, before, mergeKey)
 }
 
 /** Takes out what `$patch: delete` items name; a `$patch: replace` item makes the patch the whole list. */
@@ -239,12 +259,12 @@ function applyItemDirectives(
   return { before, changes }
 }
 
-function mergeItems(
+function* mergingItems(
   original: readonly JsonValue[],
   changes: readonly JsonValue[],
   mergeKey: string | undefined,
   itemSchema: Schema | undefined,
-): JsonValue[] {
+): Resumable<JsonValue[]> {
   if (mergeKey === undefined) {
     const unique = new Map<unknown, JsonValue>()
     for (const item of [...original, ...changes]) if (!unique.has(identity(item))) unique.set(identity(item), item)
@@ -252,12 +272,15 @@ function mergeItems(
   }
   const out = [...original]
   const places = placesOf(out, mergeKey)
+  yield
+  let passed = 0
   for (const item of changes) {
+    if (++passed % membersAtOnce === 0) yield
     const key = keyOf(item, mergeKey)
     const place = places.get(key)
     const before = place === undefined ? undefined : out[place]
     if (place !== undefined && isJsonObject(before) && isJsonObject(item))
-      out[place] = mergeMap(before, item, itemSchema)
+      out[place] = yield* mergingMap(before, item, itemSchema)
     else {
       places.set(key, out.length)
       out.push(clean(item) ?? null)
@@ -267,13 +290,13 @@ function mergeItems(
 }
 
 /** `$setElementOrder/<target>` together with the patch of that list, if there is one. Undefined = no such list. */
-function mergeOrdered(
+function* mergingOrdered(
   original: JsonObject,
   patch: JsonObject,
   target: string,
   order: JsonValue,
   schema: Schema | undefined,
-): JsonValue[] | undefined {
+): Resumable<JsonValue[] | undefined> {
   if (!Array.isArray(order)) throw badShape('[]interface {}', order)
   const before = listAt(original, target)
   const changes = listAt(patch, target)
@@ -282,11 +305,12 @@ function mergeOrdered(
   if (kind === 'none') return []
   const mergeKey = schema?.patchMergeKey ?? mergeKeyFor(kind, schema)
   refuseOtherOrder(changes ?? [], order, mergeKey)
-  let merged: readonly JsonValue[]
-  if (before && changes) merged = mergeList(before, changes, schema)
-  else if (before) merged = before
-  else merged = (changes ?? []).map(clean).filter((item) => item !== undefined)
-  return arrange(merged, order, before ?? [], mergeKey)
+  yield
+  let all: readonly JsonValue[]
+  if (before && changes) all = yield* mergingList(before, changes, schema)
+  else if (before) all = before
+  else all = (changes ?? []).map(clean).filter((item) => item !== undefined)
+  return yield* arranging(all, order, before ?? [], mergeKey)
 }
 
 /** The items of the patch must stand in `$setElementOrder`, in the same order; items that only delete don't count. */
@@ -315,20 +339,24 @@ function refuseOtherOrder(
  * Items named in `order` follow it; the others follow the live list. The two are then interleaved: an item only the
  * server has stands before the first named item that comes after it in the live list.
  */
-function arrange(
+function* arranging(
   merged: readonly JsonValue[],
   order: readonly JsonValue[],
   live: readonly JsonValue[],
   mergeKey: string | undefined,
-): JsonValue[] {
+): Resumable<JsonValue[]> {
   const orderPlaces = placesOf(order, mergeKey)
+  yield
   const livePlaces = placesOf(live, mergeKey)
+  yield
   const orderPlace = (item: JsonValue): number | undefined => orderPlaces.get(keyOf(item, mergeKey))
   const livePlace = (item: JsonValue): number | undefined => livePlaces.get(keyOf(item, mergeKey))
   const named = merged.filter((item) => orderPlace(item) !== undefined)
   const others = merged.filter((item) => orderPlace(item) === undefined)
+  yield
   named.sort((a, b) => (orderPlace(a) ?? 0) - (orderPlace(b) ?? 0))
   others.sort((a, b) => (livePlace(a) ?? 0) - (livePlace(b) ?? 0))
+  yield
   const out: JsonValue[] = []
   let next = 0
   for (const item of named) {
