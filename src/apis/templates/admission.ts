@@ -13,13 +13,13 @@ import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { runInSlices } from '../../base/resumable.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
-import { isLabelValue } from '../../kube/names.ts'
 import { forbidden } from '../../kube/status-error.ts'
-import type { KubeObject, Unvalidated } from '../../kube/types.ts'
+import type { Unvalidated } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { type CheckTemplateDeps, checkTemplate } from './check-template.ts'
 import { resolveNameOnly } from './clones.ts'
+import { keepCreator, withCreator } from './creator.ts'
 import { findBeyond, isOptedOut, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
 import { checkOwner, keepOwner } from './owner.ts'
@@ -27,7 +27,6 @@ import { checkParameters } from './parameter-admission.ts'
 import { identityOf, render, titleOf, wantedIn } from './render.ts'
 import { rendersDifferently } from './render-difference.ts'
 import {
-  creatorKey,
   metadataHoldersAnnotation,
   metadataVersionsAnnotation,
   type NamespaceTemplate,
@@ -76,7 +75,7 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
     async mutate(a) {
       if (isTemplateType(a.type)) return withPruneFinalizer(a)
       if (!isNamespaceWrite(a)) return undefined
-      const named = withTrueCreator(a, deps)
+      const named = await withTrueCreator(a, deps)
       const namespace = deps.hasLabelGate ? named : withoutPendingLabel(named)
       if (!concernsMetadata(a, deps)) return namespace
       if (a.oldObject === undefined) return settleNew(a, namespace, () => deps.matchers())
@@ -99,12 +98,13 @@ function concernsMetadata({ object, oldObject }: Attributes | Mutating, deps: Te
   return false
 }
 
-function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAdmissionDeps): Unvalidated {
+async function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAdmissionDeps): Promise<Unvalidated> {
+  const given = a.object as Unvalidated
   if (a.operation !== 'CREATE') {
     const old = a.oldObject as Namespace
-    return keepOwner(keepCreator(a.object as Unvalidated, old), old)
+    return keepOwner(await runInSlices(keepCreator(given, old), a.slice), old)
   }
-  const namespace = withCreator(a.object as Unvalidated, a.user.username)
+  const namespace = await runInSlices(withCreator(given, a.user.username), a.slice)
   return optsOutAutomatically(a.user.username) ? annotate(namespace, optOutAnnotation, 'true') : namespace
 }
 
@@ -168,37 +168,6 @@ function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: T
   // What is there when a namespace opts out stays.
   const left = isOptedOut(namespace) ? [] : before.filter((t) => t.spec?.deletionPolicy !== 'Orphan')
   preview(a, 'prune', left, old, wantedIn(after, namespace))
-}
-
-/** The user of this request is the creator, whatever the client says. As a label too, where it makes a legal one. */
-function withCreator(namespace: Unvalidated, username: string): Unvalidated {
-  const { [creatorKey]: _label, ...labels } = namespace.metadata.labels ?? {}
-  const isLegalLabel = isLabelValue(username).length === 0
-  return {
-    ...namespace,
-    metadata: {
-      ...namespace.metadata,
-      labels: isLegalLabel ? { ...labels, [creatorKey]: username } : labels,
-      annotations: { ...namespace.metadata.annotations, [creatorKey]: username },
-    },
-  }
-}
-
-function keepCreator(next: Unvalidated, old: Namespace): Unvalidated {
-  const labels = keepTemplateMarks('labels', next, old)
-  const annotations = keepTemplateMarks('annotations', next, old)
-  // The same object: what is changed goes through defaults once more.
-  if (labels === undefined && annotations === undefined) return next
-  return { ...next, metadata: { ...next.metadata, ...labels, ...annotations } }
-}
-
-type Marks = Partial<KubeObject['metadata']>
-
-function keepTemplateMarks(part: 'labels' | 'annotations', next: Named, old: Named): Marks | undefined {
-  const was = old.metadata[part]?.[creatorKey]
-  if (next.metadata[part]?.[creatorKey] === was) return undefined
-  const { [creatorKey]: _is, ...rest } = next.metadata[part] ?? {}
-  return { [part]: was === undefined ? rest : { ...rest, [creatorKey]: was } }
 }
 
 function withoutPendingLabel(namespace: Unvalidated): Unvalidated {
