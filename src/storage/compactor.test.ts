@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock } from '../base/fake-clock.ts'
 import { Compactor, type CompactorOptions } from './compactor.ts'
 import { MemoryStorage } from './memory/memory-storage.ts'
-import { endOfCommit, type Revision } from './storage.ts'
+import { endOfCommit, type Revision, type StoreCondition } from './storage.ts'
 
 describe('Compactor', () => {
   const clock = new FakeClock()
@@ -49,6 +49,52 @@ describe('Compactor', () => {
     await storage.get('/k0', { at: old })
     await pass(40_000)
     expect(await storage.compactedRevision()).toBe(young)
+  })
+
+  it('a store that is full keeps history for ten seconds alone, so that deletes make room', async () => {
+    let isFull = false
+    const condition = (): StoreCondition => ({
+      writes: isFull ? 'small' : 'all',
+      warnings: [],
+      usedBytes: 0,
+      freeBytes: 0,
+    })
+    storage = Object.assign(storage, { condition })
+    await using running = compactor({ windowMs: 300_000 })
+    running.start()
+    const old = await commit()
+    await pass(30_000)
+    expect(await storage.compactedRevision()).toBeLessThan(old)
+    isFull = true
+    const deleted = await commit()
+    await pass(5_000)
+    expect(await storage.compactedRevision()).toBe(old)
+    await pass(10_000)
+    expect(await storage.compactedRevision()).toBe(deleted)
+    isFull = false
+    const young = await commit()
+    await pass(30_000)
+    expect(await storage.compactedRevision()).toBeLessThan(young)
+  })
+
+  it('what became due while a compaction was under way is compacted, although the store rests', async () => {
+    const compact = storage.compact.bind(storage)
+    const under = Promise.withResolvers<void>()
+    storage.compact = async (revision) => {
+      await under.promise
+      await compact(revision)
+    }
+    const moved = (_: Revision, signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
+    await using running = compactor({ windowMs: 60_000, moved })
+    running.start()
+    await commit()
+    await pass(1000)
+    const last = await commit()
+    await pass(70_000)
+    under.resolve()
+    await pass(5000)
+    expect(await storage.compactedRevision()).toBe(last)
   })
 
   it('more history than the window holds in bytes is compacted at once', async () => {

@@ -5,6 +5,9 @@
  * compacted; so is what exceeds the size, if the engine can tell its size. It starts knowing nothing: after a restart
  * the history found is kept for one more window. A store that rests is left alone until it moves, or until a note is
  * due.
+ *
+ * A store that is full keeps less: what was deleted makes room only once history no longer needs it, and nobody could
+ * write for the whole window.
  */
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Revision, Storage } from './storage.ts'
@@ -16,6 +19,9 @@ export interface HistoryGauge {
   /** Compacting to this revision leaves at most `sizeBytes` of history; undefined if it is no more now. */
   revisionBeyond(sizeBytes: number): Revision | undefined
 }
+
+/** As long as a watch that was cut off takes to come back, and more. */
+const fullWindowMs = 10_000
 
 export interface CompactorOptions {
   readonly storage: Storage & Partial<HistoryGauge>
@@ -42,6 +48,8 @@ export class Compactor implements AsyncDisposable {
   readonly #onError: (error: unknown) => void
   /** Ascending in both; a revision is noted once, at the first time it was seen. */
   #notes: { readonly at: number; readonly revision: Revision }[] = []
+  /** Up to here nothing is left to do. */
+  #compacted: Revision = 0
   /** The last look found what the one before had found. */
   #rests = false
   #timer: Timer | undefined
@@ -79,16 +87,18 @@ export class Compactor implements AsyncDisposable {
     if (moved) this.#notes.push({ at: now, revision })
     const target = Math.max(this.#tooOld(now), this.#storage.revisionBeyond?.(this.#windowBytes) ?? 0)
     if (target > (await this.#storage.compactedRevision())) await this.#storage.compact(target)
+    this.#compacted = Math.max(this.#compacted, target)
     this.#rests = !moved
   }
 
   /** The newest revision that was already replaced by a newer one a window ago; 0 if none is known. */
   #tooOld(now: number): Revision {
     let passed = 0
-    while (passed + 1 < this.#notes.length && (this.#notes[passed + 1]?.at ?? now) <= now - this.#windowMs) passed++
+    const windowMs = this.#windowNow()
+    while (passed + 1 < this.#notes.length && (this.#notes[passed + 1]?.at ?? now) <= now - windowMs) passed++
     if (passed > 0) this.#notes = this.#notes.slice(passed)
     const oldest = this.#notes[0]
-    return oldest && oldest.at <= now - this.#windowMs ? oldest.revision : 0
+    return oldest && oldest.at <= now - windowMs ? oldest.revision : 0
   }
 
   #schedule(): void {
@@ -118,8 +128,14 @@ export class Compactor implements AsyncDisposable {
   /** When the next note becomes older than the window; undefined if none is left that will. */
   #nextDueMs(): number | undefined {
     const now = this.#clock.monotonic()
-    for (const { at } of this.#notes) if (at + this.#windowMs > now) return at + this.#windowMs - now
-    return undefined
+    // One may have become due while the compaction of the one before was under way.
+    const next = this.#notes.find(({ revision }) => revision > this.#compacted)
+    return next && Math.max(0, next.at + this.#windowNow() - now)
+  }
+
+  #windowNow(): number {
+    const isFull = this.#storage.condition?.()?.writes === 'small'
+    return isFull ? Math.min(this.#windowMs, fullWindowMs) : this.#windowMs
   }
 
   #lookAfter(ms: number, before: () => void = () => {}): void {

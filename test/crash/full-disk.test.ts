@@ -65,6 +65,33 @@ describe('a store of a largest size', () => {
     expect((await storage.range(everything)).entries).toHaveLength(11)
   })
 
+  it('counts what was deleted as room, once history no longer needs it', async () => {
+    await using storage = await SqliteStorage.open({ directory, ...room })
+    const before = storage.condition()?.freeBytes ?? 0
+    const keys: string[] = []
+    for (; storage.condition()?.warnings.length === 0; keys.push(`/k${keys.length}`)) {
+      expect(await write(storage, `/k${keys.length}`, value(32))).toBe('ok')
+    }
+    for (const key of keys) expect(await write(storage, key, undefined)).toBe('ok')
+    await storage.compact(await storage.currentRevision())
+    const { warnings, freeBytes = 0 } = storage.condition() ?? {}
+    expect(warnings).toEqual([])
+    expect(freeBytes).toBeGreaterThan(0.9 * before)
+  })
+
+  it('takes everything again soon after everything was deleted, as long as history may be', async () => {
+    const dataDir = join(directory, 'data')
+    await mkdir(dataDir, { mode: 0o700 })
+    await using server = await serveStore(dataDir, undefined, { maxStoreBytes: 24 * mebibyte })
+    const path = '/api/v1/namespaces/default/configmaps'
+    const create = async (name: string): Promise<number> =>
+      (await server.send('POST', path, { metadata: { name }, data: { text: 'x'.repeat(500_000) } })).status
+    for (let i = 0; (await create(`c${i}`)) === 201; i++) if (i > 200) throw new Error('it was never full')
+    expect((await server.send('DELETE', path)).status).toBe(200)
+    await expect.poll(() => create('again'), { timeout: 60_000, interval: 500 }).toBe(201)
+    expect((await server.send('GET', '/readyz?verbose')).text).toMatch(/^\[\+\]storage-room ok$/m)
+  }, 120_000)
+
   it('tells that nothing is written any more after a fault, and goes on reading', async () => {
     await using storage = await SqliteStorage.open({ directory, ...room })
     expect(await write(storage, '/a', value(1))).toBe('ok')

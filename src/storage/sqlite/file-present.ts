@@ -15,6 +15,7 @@ import { type Entry, type Revision, type Span, StorageError } from '../storage.t
 import { pragma, readMeta } from './file-format.ts'
 import { openRow } from './rows.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
+import type { FileRoom } from './store-condition.ts'
 
 const cacheKiB = 4096
 const maxUnreadable = 100
@@ -141,11 +142,13 @@ export class FilePresent implements Present, Disposable {
   }
 
   /** With what is in the log; without it where the disk can't be read. */
-  fileBytes(): number {
+  fileRoom(): FileRoom {
     try {
-      return Number(pragma(this.#database, 'page_count')) * Number(pragma(this.#database, 'page_size'))
+      const pageBytes = Number(pragma(this.#database, 'page_size'))
+      const bytes = Number(pragma(this.#database, 'page_count')) * pageBytes
+      return { bytes, freeBytes: Number(pragma(this.#database, 'freelist_count')) * pageBytes }
     } catch {
-      return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
+      return { bytes: statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0, freeBytes: 0 }
     }
   }
 

@@ -218,7 +218,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
     const { isFull, broken } = this.#condition
     const { directory, maxFileBytes = 0, reserveBytes = 0 } = this.#options
     const mostBytes = usualBytes(maxFileBytes, reserveBytes)
-    const told = conditionOf(directory, this.#present.fileBytes(), mostBytes, isFull, this.#failed?.message ?? broken)
+    const told = conditionOf(directory, this.#present.fileRoom(), mostBytes, isFull, this.#failed?.message ?? broken)
     return { ...told, warnings: [...told.warnings, ...this.#present.unreadable()] }
   }
 

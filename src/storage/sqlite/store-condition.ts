@@ -9,24 +9,32 @@ const lowBytes = 256 * 1024 * 1024
 /** A start makes a few files, and so does a backup. */
 const fewInodes = 64
 
-/** `fileBytes`: with what is in the log. `maxFileBytes` 0: no bound but the disk. `broken`: why nothing is written. */
+export interface FileRoom {
+  /** With what is in the log. */
+  readonly bytes: number
+  /** Of them: pages that hold nothing any more, and are used again before the file grows. */
+  readonly freeBytes: number
+}
+
+/** `maxFileBytes` 0: no bound but the disk. `broken`: why nothing is written. */
 export function conditionOf(
   directory: string,
-  fileBytes: number,
+  file: FileRoom,
   maxFileBytes: number,
   isFull: boolean,
   broken: string | undefined,
 ): StoreCondition {
   const { bavail, bsize, blocks, files, ffree } = statfsSync(directory)
   const usedBytes = sizeOf(join(directory, 'state.db')) + sizeOf(join(directory, 'state.db-wal'))
-  const onDisk = bavail * bsize
-  const toLimit = maxFileBytes === 0 ? Number.POSITIVE_INFINITY : Math.max(0, maxFileBytes - fileBytes)
+  const onDisk = bavail * bsize + file.freeBytes
+  const held = file.bytes - file.freeBytes
+  const toLimit = maxFileBytes === 0 ? Number.POSITIVE_INFINITY : Math.max(0, maxFileBytes - held)
   const freeBytes = Math.min(onDisk, toLimit)
   const warnings: string[] = []
   if (broken !== undefined) warnings.push(broken)
   if (isFull) {
     warnings.push(`the store in ${directory} is full: only deletes and small changes are taken until there is room`)
-  } else if (freeBytes < Math.min(lowBytes, lowShare * Math.min(blocks * bsize, usedBytes + toLimit))) {
+  } else if (freeBytes < Math.min(lowBytes, lowShare * Math.min(blocks * bsize, held + toLimit))) {
     warnings.push(`the store in ${directory} has little room left: ${Math.floor(freeBytes / 1024 / 1024)} MiB`)
   }
   // A file system that counts none says 0 of 0.
