@@ -117,10 +117,15 @@ export async function checkLevel(storage: Storage, name: string): Promise<void> 
   checkReadable(level, name)
 }
 
-/** As `checkLevel`, for what repairs: a damaged record is no obstacle. */
+/**
+ * As `checkLevel`, for what repairs: a damaged record is no obstacle. What was recorded is written: all that may serve
+ * the store can read it.
+ */
 export async function checkKnownLevel(storage: Storage, name: string): Promise<void> {
   const { level, damage } = await read(storage)
-  if (damage === undefined) checkReadable(level, name)
+  if (damage !== undefined) return
+  checkReadable(level, name)
+  if (level > 0) storage.writeLevel?.(level)
 }
 
 function checkReadable(level: number, name: string): void {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { reencryptAt } from '../../src/backup/reencrypt-store.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { Encryption } from '../../src/encryption/encryption.ts'
@@ -12,6 +13,7 @@ import { damageOf } from '../../src/storage/damaged-value.ts'
 import { EtcdStorage } from '../../src/storage/etcd/etcd-storage.ts'
 import { prefixSpan, type Storage } from '../../src/storage/storage.ts'
 import { put, text } from '../contract/storage-reader.ts'
+import { etcdCall } from '../replicas/cluster.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { aesgcm, identity, writeConfiguration } from './configurations.ts'
 
@@ -67,6 +69,30 @@ describe.skipIf(etcdVersion === undefined)(`encryption on etcd ${etcdVersion ?? 
       )
     },
   )
+
+  it.each([
+    { level: '0', form: 0 },
+    { level: '1', form: 1 },
+  ])('is written anew in the form that servers agreed on, level $level', async ({ level, form }) => {
+    const prefix = `/test/${++prefixes}`
+    {
+      await using storage = await open(prefix, level === '1')
+      await storage.commit({ guards: [], writes: [put(key, 'one'), put('/borough/format-level', level)] }).done
+    }
+    const choice = await choiceOf(aesgcm(1), identity)
+    const options = { clock: systemClock, log: silentLog }
+    const done = await reencryptAt(
+      { etcd: { engine: 'etcd', endpoints: endpoints(), prefix } },
+      options,
+      (storage) => Encryption.open({ ...options, choice, storage }),
+      () => undefined,
+    )
+    expect(done).toMatchObject({ rewritten: 1, unreadable: [] })
+    const { kvs = [] } = (await etcdCall(server.endpoint, 'kv/range', {
+      key: Buffer.from(prefix + key).toString('base64'),
+    })) as { kvs?: readonly { readonly value: string }[] }
+    expect(Buffer.from(kvs[0]?.value ?? '', 'base64')[3]).toBe(form)
+  })
 
   it('is written anew under other writers, and what they write meanwhile stays theirs', async () => {
     const prefix = `/test/${++prefixes}`
