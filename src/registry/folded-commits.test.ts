@@ -100,6 +100,25 @@ describe('transactions that stand on each other', () => {
     expect(await f.contents()).toEqual({ '/o/a': 'a', '/used': '1' })
   })
 
+  test('of which one stands on two that are not sent yet are all made', async () => {
+    await using f = new Fixture()
+    const put = (expects: Record<string, Expect>): PendingCommit =>
+      f.folded.commit(
+        {
+          guards: [],
+          writes: Object.entries(expects).map(([key, expect]) => ({ key, value: bytes('1'), expect })),
+        },
+        true,
+      )
+    const a = put({ '/used-a': 'absent' })
+    const b = put({ '/used-b': 'absent' })
+    const both = put({ '/used-a': { asLeftBy: a.ticket }, '/used-b': { asLeftBy: b.ticket } })
+    const again = put({ '/used-b': { asLeftBy: both.ticket } })
+    const commits = await f.settle([a, b, both, again])
+    expect(commits.map((commit) => commit.ok)).toEqual([true, true, true, true])
+    expect(await f.contents()).toEqual({ '/used-a': '1', '/used-b': '1' })
+  })
+
   test('whose number is too large for one transaction are sent as several', async () => {
     await using f = new Fixture()
     const all: PendingCommit[] = []

@@ -59,9 +59,11 @@ export class FoldedCommits {
    */
   commit(transaction: Transaction, chains: boolean): PendingCommit {
     const before = batchesBefore(transaction)
-    for (const batch of before) {
-      const ticket = batch.isOpen ? batch.join(transaction, ++this.#tickets) : undefined
-      if (ticket) return { ticket, done: batch.outcomeOf(ticket) }
+    const [open, ...others] = [...before].filter((b) => b.isOpen)
+    // As part of one of several that are not sent it would be sent before another that it stands on.
+    if (open !== undefined && others.length === 0) {
+      const ticket = open.join(transaction, ++this.#tickets)
+      if (ticket) return { ticket, done: open.outcomeOf(ticket) }
     }
     const batch = new Batch(this.#storage)
     const ticket = batch.join(transaction, ++this.#tickets)
