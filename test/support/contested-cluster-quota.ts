@@ -1,20 +1,15 @@
 /**
  * Many who create, relabel and delete namespaces, change what is in them, name their owners and edit the quotas over
- * them, on one replica or several. What the store holds is then followed commit by commit: the account of every
- * namespace equals a recount of what is in it, every counter is the sum of its accounts, and from the generation on
- * that a quota says it has observed, exactly what it selects is counted.
+ * them, on one replica or several. What the store holds is then followed commit by commit (`ClusterQuotaAccounts`).
  */
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
-import {
-  type ClusterResourceQuota,
-  type ClusterResourceQuotaSpec,
-  clusterQuotaResource,
-} from '../../src/apis/clusterquotas/types.ts'
+import { type ClusterResourceQuotaSpec, clusterQuotaResource } from '../../src/apis/clusterquotas/types.ts'
 import type { Client } from '../../src/client/client.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
-import { prefixSpan, type Storage } from '../../src/storage/storage.ts'
+import { positionsPerCommit, prefixSpan, type Storage } from '../../src/storage/storage.ts'
+import { ClusterQuotaAccounts } from './cluster-quota-accounts.ts'
 
 const core = (resource: string): { group: string; version: string; resource: string } => ({
   group: '',
@@ -198,18 +193,13 @@ export async function contestMoves(
   await history.verify(await storage.currentRevision())
 }
 
-interface Share {
-  readonly quota: string
-  readonly holder: string
-  readonly counted: string
-  readonly used: Record<string, string>
-}
-
 /** What the store held after each commit since it was asked. */
 export class StoreHistory {
   readonly #storage: Pick<Storage, 'watch'>
   readonly #from: number
-  readonly #objects = new Map<string, KubeObject>()
+  readonly #accounts = new ClusterQuotaAccounts()
+  /** The newest last: what a failure is told with. */
+  readonly #changes: string[] = []
 
   constructor(storage: Pick<Storage, 'watch'>, from: number) {
     this.#storage = storage
@@ -219,7 +209,7 @@ export class StoreHistory {
   static async from(storage: Pick<Storage, 'currentRevision' | 'watch' | 'range'>): Promise<StoreHistory> {
     const { entries, revision } = await storage.range(prefixSpan('/registry/'))
     const history = new StoreHistory(storage, revision)
-    for (const { key, value } of entries) history.#store(key, value)
+    for (const { key, value } of entries) history.#store(key, value, revision)
     history.#check()
     return history
   }
@@ -234,10 +224,10 @@ export class StoreHistory {
         continue
       }
       for (const change of batch.changes) {
-        const next = Math.floor(change.revision / 1024)
+        const next = Math.floor(change.revision / positionsPerCommit)
         if (next !== commit) this.#check()
         commit = next
-        this.#store(change.key, change.value)
+        this.#store(change.key, change.value, change.revision)
       }
       this.#check()
       if ((batch.changes.at(-1)?.revision ?? 0) >= revision) break
@@ -245,79 +235,20 @@ export class StoreHistory {
     stop.abort()
   }
 
-  #store(key: string, value: Uint8Array | undefined): void {
-    if (value === undefined) this.#objects.delete(key)
-    else this.#objects.set(key, JSON.parse(Buffer.from(value).toString()) as KubeObject)
-  }
-
-  *#under(prefix: string): Generator<[name: string, object: KubeObject]> {
-    for (const [key, object] of this.#objects) if (key.startsWith(prefix)) yield [key.slice(prefix.length), object]
+  #store(key: string, value: Uint8Array | undefined, revision: number): void {
+    const text = value && Buffer.from(value).toString()
+    this.#accounts.store(key, text === undefined ? undefined : (JSON.parse(text) as KubeObject))
+    const at = `${Math.floor(revision / positionsPerCommit)}+${revision % positionsPerCommit}`
+    this.#changes.push(`${at} ${key} ${text?.slice(0, told) ?? 'is gone'}`)
+    if (this.#changes.length > toldChanges) this.#changes.shift()
   }
 
   #check(): void {
-    const quotas = new Map<string, ClusterResourceQuota>()
-    for (const [, quota] of this.#under('/registry/clusterresourcequotas.policy.borough.dev/')) {
-      quotas.set(quota.metadata.uid ?? '', quota as ClusterResourceQuota)
-    }
-    const sums = new Map<string, Record<string, number>>()
-    for (const [namespace, account] of this.#under('/registry/borough/quotaaccount/')) {
-      expect(this.#objects.has(`/registry/namespaces/${namespace}`), `an account without namespace ${namespace}`).toBe(
-        true,
-      )
-      for (const share of (account as unknown as { shares: Share[] }).shares) {
-        const quota = quotas.get(share.quota)
-        if (quota === undefined) continue
-        this.#checkShare(namespace, share, quota)
-        const sum = sums.get(`${share.quota} ${share.holder}`) ?? { namespaces: 0 }
-        sums.set(`${share.quota} ${share.holder}`, sum)
-        sum['namespaces'] = (sum['namespaces'] ?? 0) + 1
-        for (const [name, amount] of Object.entries(share.used)) sum[name] = (sum[name] ?? 0) + Number(amount)
-      }
-    }
-    for (const [, record] of this.#under('/registry/borough/quotacounter/')) {
-      const { quota, holder, namespaces, used } = record as unknown as Share & { namespaces: number }
-      if (!quotas.has(quota)) continue
-      const counter = `${quota} ${holder}`
-      const said = Object.entries(used).map(([name, amount]): [string, number] => [name, Number(amount)])
-      const nonzero = (all: [string, number][]): object => Object.fromEntries(all.filter(([, n]) => n !== 0).sort())
-      expect({ counter, ...nonzero([...said, ['namespaces', namespaces]]) }).toEqual({
-        counter,
-        ...nonzero(Object.entries(sums.get(counter) ?? {})),
-      })
-      sums.delete(counter)
-    }
-    expect([...sums.keys()]).toEqual([])
-    for (const quota of quotas.values()) this.#checkSelection(quota)
-  }
-
-  /** By hand, from what is there: nothing of what the server counts with. */
-  #checkShare(namespace: string, { counted, used }: Share, { metadata }: ClusterResourceQuota): void {
-    // Of an earlier spec, it is right by that one, until it is counted again.
-    const [names] = JSON.parse(counted) as [string[]]
-    const count = (resource: string): number => [...this.#under(`/registry/${resource}/${namespace}/`)].length
-    const want = names.map((name) => [name, String(name === 'count/namespaces' ? 1 : count(name))])
-    const said = names.map((name) => [name, used[name] ?? '0'])
-    expect({ namespace, quota: metadata.name, used: said }).toEqual({ namespace, quota: metadata.name, used: want })
-  }
-
-  /** What it says it has observed it counts, and nothing else. */
-  #checkSelection({ metadata, spec, status }: ClusterResourceQuota): void {
-    if (status?.observedGeneration !== metadata.generation) return
-    for (const [name, { metadata: its }] of this.#under('/registry/namespaces/')) {
-      const { matchLabels, matchExpressions } = spec?.selector?.labels ?? {}
-      const kind = its.labels?.['kind']
-      const isSelected = matchLabels
-        ? kind === matchLabels['kind']
-        : matchExpressions !== undefined && kind !== undefined
-      const creator = its.annotations?.['authorization.k8s.io/creator'] ?? ''
-      const owner = its.annotations?.['borough.dev/owner'] ?? creator
-      const holder = spec?.perCreator ? creator : spec?.perOwner ? owner : ''
-      const account = this.#objects.get(`/registry/borough/quotaaccount/${name}`) as unknown as
-        | { shares: Share[] }
-        | undefined
-      const shares = (account?.shares ?? []).filter(({ quota }) => quota === metadata.uid)
-      const said = { quota: metadata.name, namespace: name, kind, holders: shares.map((share) => share.holder) }
-      expect(said).toEqual({ ...said, holders: isSelected ? [holder] : [] })
-    }
+    const problems = this.#accounts.problems()
+    expect(problems, problems.length === 0 ? '' : `after\n${this.#changes.join('\n')}`).toEqual([])
   }
 }
+
+/** Changes that lead up to a failure, and characters of each. */
+const toldChanges = 60
+const told = 400

@@ -84,7 +84,7 @@ test.each([
   {
     name: 'a namespace that no quota selects is created',
     change: { after: namespace({}) },
-    guards: [specs],
+    guards: [specs, account],
     writes: [],
   },
   {
@@ -92,6 +92,13 @@ test.each([
     change: { after: namespace(team) },
     guards: [specs],
     writes: [account, counter],
+  },
+  {
+    name: 'one is created that has the account of a former one of its name, as far as is known',
+    change: { after: namespace(team) },
+    stored: charged,
+    guards: [specs, account],
+    writes: [],
   },
   {
     name: 'one is relabelled, and moves nowhere',
@@ -141,6 +148,13 @@ test.each([
     guards: [],
     writes: [],
   },
+  {
+    name: 'content whose counter a queued write is about to remove',
+    change: { ...configMap, after: { metadata: { name: 'c' } } },
+    stored: { [account]: accountOf('1') },
+    guards: [specs, counter],
+    writes: [account],
+  },
   { name: 'a quota', change: { type: quotaType, name: 'q', after: quota }, guards: [], writes: [specs] },
 ])('$name', ({ change, stored, guards, writes }) => {
   const decided = decide(change, stored)
@@ -153,7 +167,7 @@ test.each([
 describe('content that charges nothing', () => {
   it('stands on the account where that is still queued: it may never be stored', () => {
     const secret = { type: secretType, namespace: 'a', name: 's', after: { metadata: { name: 's' } } }
-    expect(decide(secret, charged)).toEqual({})
+    expect(decide(secret, charged)).toEqual({ guards: [] })
     const expected = { asLeftBy: { id: 3 } }
     expect(decide(secret, charged, expected)).toEqual({ guards: [{ key: account, expect: expected }] })
   })
@@ -168,7 +182,7 @@ describe('a charge', () => {
       [{ ...before, used: { secrets: '5' } }],
       { secrets: '1' },
     ])
-    expect(decide({ ...configMap, after: { metadata: { name: 'c' } } }, stored)).toEqual({})
+    expect(decide({ ...configMap, after: { metadata: { name: 'c' } } }, stored)).toEqual({ guards: [] })
   })
 
   it('adds to the account and to the counter as the view shows them', () => {

@@ -10,20 +10,13 @@
  * That a namespace has no account needs no guard of its own: one that is given an account has the epoch of its
  * ResourceQuotas written in that transaction, and every change of content guards that.
  */
-import type {
-  Accountant,
-  ContentChange,
-  DecidedWrite,
-  Decision,
-  DecisionView,
-  Seen,
-} from '../../admission/admission.ts'
+import type { Accountant, ContentChange, DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
 import type { GroupResource } from '../../kube/gvk.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Amounts } from '../pods/resources.ts'
-import { type CountedBy, isUncharged, mustFit, usagesOf } from '../quotas/accountant.ts'
+import { type CountedBy, guardsOfQueued, isUncharged, mustFit, usagesOf } from '../quotas/accountant.ts'
 import { chargeOf, type Usages } from '../quotas/ledger.ts'
 import { inScopes } from '../quotas/scopes.ts'
 import { isIgnored, isPods, unsaid } from '../quotas/usage.ts'
@@ -91,7 +84,7 @@ function contentChanged({ records, quotas }: AlignDeps, change: ContentChange, v
   if (isUncharged(change)) return {}
   const seen = records.account(view, namespace)
   const shares = seen.object?.shares ?? []
-  if (shares.length === 0) return ifSettled(seen)
+  if (shares.length === 0) return { guards: guardsOfQueued(seen) }
   const usages = usagesOf(change)
   const charges = new Charges()
   const charged = shares.map((share): Share => {
@@ -104,21 +97,17 @@ function contentChanged({ records, quotas }: AlignDeps, change: ContentChange, v
     charges.add(quota, share.holder, charge)
     return { ...share, used: chargedTo(share.used, charge, by.hard) }
   })
-  if (charges.size === 0) return ifSettled(seen)
+  if (charges.size === 0) return { guards: guardsOfQueued(seen) }
   if (mustFit(change)) {
     const problem = charges.refusal(view, records)
     if (problem !== undefined) throw forbidden(type, name, problem)
   }
-  const writes: DecidedWrite[] = [
-    records.accountWrite(seen, { metadata: { name: namespace }, shares: charged }),
-    ...charges.writes(view, records),
-  ]
-  return { guards: [records.epoch(view)], writes }
+  const counters = charges.decision(view, records)
+  return {
+    guards: [records.epoch(view), ...counters.guards],
+    writes: [records.accountWrite(seen, { metadata: { name: namespace }, shares: charged }), ...counters.writes],
+  }
 }
-
-/** Nothing is charged. Where that follows from a write that is still queued, it stands on it. */
-const ifSettled = ({ key, expect }: Pick<Seen, 'key' | 'expect'>): Decision =>
-  typeof expect === 'object' ? { guards: [{ key, expect }] } : {}
 
 /** What changes, of what is counted. */
 function chargeTo(by: CountedBy, { type, before, after }: ContentChange, usages: Usages): Amounts {

@@ -68,8 +68,8 @@ export function alignNamespace(
   const toCount = selecting.filter(({ uid }) => !next.some((share) => share.quota === uid))
   const isAligned = toCount.length === 0 && next.length === shares.length && next.every((s) => shares.includes(s))
   if (isAligned) {
-    // The controller may be about to give an account to a namespace that is there.
-    return { guards: content === undefined ? [epochOfSpecs, { key: seen.key, expect: seen.expect }] : [epochOfSpecs] }
+    // The controller may be about to give it an account, or it is that of a namespace that was there before.
+    return { guards: [epochOfSpecs, { key: seen.key, expect: seen.expect }] }
   }
   const taken = next.length + toCount.length + sharedOperations + deps.limitsIn(name)
   if (toCount.length > 0 && taken > mostOperations) return { problem: tooMany }
@@ -87,11 +87,16 @@ export function alignNamespace(
   if (problem !== undefined) return { problem }
   const isCounted = toCount.length > 0 && content === undefined
   if (isCounted && queued === undefined) return { begin: () => deps.epochs().take(name, epoch) }
+  const counters = charges.decision(view, records)
   return {
-    guards: [epochOfSpecs, ...(isCounted ? (queued ?? []) : []).map(({ key, expect }) => ({ key, expect }))],
+    guards: [
+      epochOfSpecs,
+      ...(isCounted ? (queued ?? []) : []).map(({ key, expect }) => ({ key, expect })),
+      ...counters.guards,
+    ],
     writes: [
       ...accountWrites(records, seen, name, next),
-      ...charges.writes(view, records),
+      ...counters.writes,
       ...(isCounted ? [deps.epochs().settled(name, epoch)] : leftEpoch(deps, name, next, epoch)),
     ],
   }

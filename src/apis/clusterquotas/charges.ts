@@ -1,5 +1,5 @@
 /** What one decision adds to the counters of quotas, and whether their limits allow it. */
-import type { DecidedWrite, DecisionView } from '../../admission/admission.ts'
+import type { DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
 import { addQuantities, printQuantity, zero } from '../../kube/quantity.ts'
 import { type Amounts, amounts } from '../pods/resources.ts'
 import { findExceeded } from '../quotas/ledger.ts'
@@ -30,6 +30,8 @@ export function chargedTo(used: Printed | undefined, charge: Amounts, hard: Pick
   parsed.set(printed, next)
   return printed
 }
+
+type Guard = NonNullable<Decision['guards']>[number]
 
 interface Charge {
   readonly quota: ParsedQuota
@@ -77,20 +79,20 @@ export class Charges {
   }
 
   /** A counter goes with the last namespace on it. */
-  *writes(view: DecisionView, records: QuotaRecords): Generator<DecidedWrite> {
+  decision(view: DecisionView, records: QuotaRecords): Required<Pick<Decision, 'guards' | 'writes'>> {
+    const writes: DecidedWrite[] = []
+    const guards: Guard[] = []
     for (const { quota, holder, amounts: charge, namespaces: more } of this.#byCounter.values()) {
       const seen = records.counter(view, quota.uid, holder)
       const { used, namespaces = 0 } = seen.object ?? {}
       const name = counterName(quota.uid, holder)
       if (namespaces + more > 0) {
-        yield records.counterWrite(seen, {
-          metadata: { name },
-          quota: quota.uid,
-          holder,
-          namespaces: namespaces + more,
-          used: chargedTo(used, charge, quota.hard),
-        })
-      } else if (seen.object !== undefined) yield { key: seen.key, expect: seen.expect, value: undefined }
+        const counter = { metadata: { name }, quota: quota.uid, holder, namespaces: namespaces + more }
+        writes.push(records.counterWrite(seen, { ...counter, used: chargedTo(used, charge, quota.hard) }))
+      } else if (seen.object !== undefined) writes.push({ key: seen.key, expect: seen.expect, value: undefined })
+      // An account without its counter: a queued write removes the counter, and will not come to it.
+      else guards.push({ key: seen.key, expect: seen.expect })
     }
+    return { guards, writes }
   }
 }

@@ -16,6 +16,7 @@ import type {
   Decision,
   DecisionView,
   QueuedChange,
+  Seen,
 } from '../../admission/admission.ts'
 import type { GroupResource } from '../../kube/gvk.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
@@ -55,9 +56,10 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
   const { quotaType, epochs } = deps
   const isQuota = (type: GroupResource): boolean => type.group === '' && type.resource === quotaType.resource
 
-  const charges = (change: ContentChange, view: DecisionView): DecidedWrite[] => {
+  const charges = (change: ContentChange, view: DecisionView): Charged => {
     const { type, namespace, name } = change
     const writes: DecidedWrite[] = []
+    const guards: Guards = []
     const present: ResourceQuota[] = []
     let usages: Usages | undefined
     for (const quotaName of deps.quotas(namespace)) {
@@ -68,10 +70,11 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
       usages ??= usagesOf(change)
       const updated = charge(seen.object, change, usages)
       if (updated) writes.push({ key: seen.key, value: encodeStored(updated), expect: seen.expect, object: updated })
+      else guards.push(...guardsOfQueued(seen))
     }
     const limited = deps.limited()
     if (limited.length > 0 && mustFit(change)) requireCover(limited, change, usages ?? usagesOf(change), present)
-    return writes
+    return { writes, guards }
   }
 
   /** What is on its way into the namespace; undefined = it is not known, or too much to guard in one transaction. */
@@ -86,10 +89,11 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
     const isNew = before === undefined
     const queued = isNew && !epoch.recounting ? countable(namespace, view) : undefined
     if (!epoch.recounting && queued === undefined) return { begin: () => epochs.take(namespace, epoch) }
+    const { writes, guards } = charges(change, view)
     return {
       object: withUsed(quota, recount(deps, quota, isNew, queued)),
-      guards: (queued ?? []).map(({ key, expect }) => ({ key, expect })),
-      writes: [epochs.settled(namespace, epoch), ...charges(change, view)],
+      guards: [...(queued ?? []).map(({ key, expect }) => ({ key, expect })), ...guards],
+      writes: [epochs.settled(namespace, epoch), ...writes],
     }
   }
 
@@ -110,7 +114,8 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
       }
       if (limits) return quotaGone(change, view, epoch)
       if (epoch.recounting) return { wait: epochs.released(namespace) }
-      return { guards: [epoch.guard], writes: charges(change, view) }
+      const { writes, guards } = charges(change, view)
+      return { guards: [epoch.guard, ...guards], writes }
     },
   }
 
@@ -121,12 +126,26 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
    */
   function quotaGone(change: ContentChange, view: DecisionView, epoch: SeenEpoch): Decision {
     const { namespace } = change
-    const writes = charges(change, view)
-    if (!epoch.exists) return { guards: [epoch.guard], writes }
+    const { writes, guards } = charges(change, view)
+    if (!epoch.exists) return { guards: [epoch.guard, ...guards], writes }
     const isLast = deps.operations(namespace, view) <= 1
-    return { writes: [...writes, isLast ? epochs.removed(epoch) : epochs.settled(namespace, epoch)] }
+    return { guards, writes: [...writes, isLast ? epochs.removed(epoch) : epochs.settled(namespace, epoch)] }
   }
 }
+
+type Guards = NonNullable<Decision['guards']>[number][]
+
+interface Charged {
+  readonly writes: readonly DecidedWrite[]
+  readonly guards: Readonly<Guards>
+}
+
+/**
+ * What was seen as a queued write will leave it, and is not written, is guarded: another replica may be faster than that
+ * write, and the cache may show already what that one made of everything else.
+ */
+export const guardsOfQueued = ({ key, expect }: Pick<Seen, 'key' | 'expect'>): Guards =>
+  typeof expect === 'object' ? [{ key, expect }] : []
 
 /** `isNew`: the quota itself is not there yet. */
 function recount(
