@@ -1,18 +1,20 @@
 /** Which world a seed is played in. */
 import { runDiskSeed } from '../disk-seed.ts'
 import { furnishedDisk, runPlaneSeed } from '../plane-seed.ts'
+import { runQuotaSeed } from '../quota-seed.ts'
 import { furnishedStore, runReplicaSeed } from '../replica-seed.ts'
 import type { Outcome, SeedOptions } from '../seed.ts'
 
-export type World = 'disk' | 'replicas' | 'aimed' | 'plane'
+export type World = 'disk' | 'replicas' | 'aimed' | 'plane' | 'quotas'
 
 /**
- * Of twelve seeds four are of a disk (one of them aimed at what is rare), one of a plane on a disk, six of replicas,
- * and one of replicas under a load and faults that are aimed at what is rare.
+ * Of twelve seeds four are of a disk (one of them aimed at what is rare), one of a plane on a disk, five of replicas,
+ * one of replicas under a load and faults that are aimed at what is rare, and one of replicas that contest quotas.
  */
 export function worldOf(seed: number): World {
   if (seed % 3 === 2) return 'disk'
   if (seed % 12 === 4) return 'plane'
+  if (seed % 12 === 9) return 'quotas'
   return seed % 12 === 10 ? 'aimed' : 'replicas'
 }
 
@@ -28,6 +30,9 @@ export function openWorlds(): (options: SeedOptions) => Promise<Outcome> {
       case 'plane':
         disk ??= furnishedDisk()
         return runPlaneSeed(options, await disk)
+      case 'quotas':
+        store ??= furnishedStore()
+        return runQuotaSeed(options, await store)
       case 'aimed':
       case 'replicas':
         store ??= furnishedStore()
