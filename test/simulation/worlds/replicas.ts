@@ -92,7 +92,13 @@ export class Replica {
     this.#starts++
     if (plane === undefined) return
     this.#world.scheduler.tell(`${this.name} stops`)
-    await this.#unlessGone(plane[Symbol.asyncDispose]() as Promise<void>)
+    try {
+      await this.#unlessGone(plane[Symbol.asyncDispose]() as Promise<void>)
+    } catch (error) {
+      // It was killed meanwhile.
+      if (error instanceof GoneError) return
+      throw error
+    }
     this.#world.network.kill(name)
     this.#world.scheduler.tell(`${this.name} has stopped`)
   }
