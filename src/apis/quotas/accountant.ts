@@ -18,6 +18,7 @@ import type {
   QueuedChange,
   Seen,
 } from '../../admission/admission.ts'
+import { append } from '../../base/append.ts'
 import type { GroupResource } from '../../kube/gvk.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -70,7 +71,7 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
       usages ??= usagesOf(change)
       const updated = charge(seen.object, change, usages)
       if (updated) writes.push({ key: seen.key, value: encodeStored(updated), expect: seen.expect, object: updated })
-      else guards.push(...guardsOfQueued(seen))
+      else append(guards, guardsOfQueued(seen))
     }
     const limited = deps.limited()
     if (limited.length > 0 && mustFit(change)) requireCover(limited, change, usages ?? usagesOf(change), present)
