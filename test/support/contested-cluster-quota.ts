@@ -196,7 +196,8 @@ export async function contestMoves(
 /** What the store held after each commit since it was asked. */
 export class StoreHistory {
   readonly #storage: Pick<Storage, 'watch'>
-  readonly #from: number
+  /** Followed so far. */
+  #from: number
   readonly #accounts = new ClusterQuotaAccounts()
   /** The newest last: what a failure is told with. */
   readonly #changes: string[] = []
@@ -220,6 +221,7 @@ export class StoreHistory {
     let commit = 0
     for await (const batch of this.#storage.watch(prefixSpan('/registry/'), this.#from, stop.signal)) {
       if (batch.type === 'progress') {
+        this.#from = Math.max(this.#from, batch.revision)
         if (batch.revision >= revision) break
         continue
       }
@@ -230,7 +232,8 @@ export class StoreHistory {
         this.#store(change.key, change.value, change.revision)
       }
       this.#check()
-      if ((batch.changes.at(-1)?.revision ?? 0) >= revision) break
+      this.#from = batch.changes.at(-1)?.revision ?? this.#from
+      if (this.#from >= revision) break
     }
     stop.abort()
   }
