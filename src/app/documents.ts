@@ -24,12 +24,12 @@ export interface DocumentSources {
 }
 
 export function documentsOf(
-  { config, catalog, lister, cache, storage, storeReporter }: Core,
+  { config, catalog, lister, cache, storage, storeReporter, turns }: Core,
   { keys, flowControl, address, metricsText, formatProblem }: DocumentSources,
 ): Omit<DocumentsDeps, 'discovery'> {
   const { clock } = config
   const kms = kmsChecks(storage)
-  const openapi = new OpenapiDocuments({ types: catalog.types, catalog, clock, version: gitVersion(build) })
+  const openapi = new OpenapiDocuments({ types: catalog.types, catalog, clock, turns, version: gitVersion(build) })
   return {
     health: {
       checks: {

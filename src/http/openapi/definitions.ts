@@ -1,6 +1,7 @@
 /**
  * Collects the definitions of one document: a reference to a type makes it part of the document.
  */
+import type { Resumable } from '../../base/resumable.ts'
 import type { GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
@@ -67,9 +68,10 @@ export class Definitions {
   }
 
   /** By name, ascending. */
-  finish(): JsonObject {
+  *finishing(): Resumable<JsonObject> {
     for (let name = this.#wanted.pop(); name !== undefined; name = this.#wanted.pop()) {
       this.#made.set(name, specialDefinition(name, this.#style) ?? this.#catalogued(name))
+      yield
     }
     return Object.fromEntries([...this.#made].sort(([a], [b]) => (a < b ? -1 : 1)))
   }

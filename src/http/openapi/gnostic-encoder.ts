@@ -6,6 +6,7 @@
  * `adapt` turns the JSON form of those into the form of an ordinary message; after that one rule writes them all.
  * What the facts do not know is left out; ours are complete for the documents we make, and a test holds them to it.
  */
+import type { Resumable } from '../../base/resumable.ts'
 import { WireWriter } from '../../catalog/protobuf/wire-writer.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { gnosticMessages } from './gnostic-facts.ts'
@@ -21,12 +22,6 @@ interface Field {
 export class GnosticEncoder {
   readonly #messages = new Map<string, readonly Field[]>()
 
-  encode(document: JsonObject): Uint8Array {
-    const writer = new WireWriter()
-    this.#body(writer, 'Document', document)
-    return writer.finish()
-  }
-
   /** The fields of a message, last one first: the writer works from the end. */
   #fields(message: string): readonly Field[] {
     let fields = this.#messages.get(message)
@@ -39,19 +34,48 @@ export class GnosticEncoder {
     return fields
   }
 
-  #body(writer: WireWriter, message: string, json: JsonValue): void {
+  /** A place for a pause after each path and each definition. */
+  *encoding(document: JsonObject): Resumable<Uint8Array> {
+    const writer = new WireWriter()
+    yield* this.#writing(writer, 'Document', document)
+    return writer.finish()
+  }
+
+  *#writing(writer: WireWriter, message: string, json: JsonValue): Resumable<void> {
     writer.enter()
     const object = adapt(message, json)
     for (const field of this.#fields(message)) {
-      const value = field.property === vendorExtension ? extensionsOf(object) : object[field.property]
-      if (value === undefined || value === null) continue
-      if (!field.repeated) this.#field(writer, field, value)
-      else if (Array.isArray(value)) for (const item of value.toReversed()) this.#field(writer, field, item)
+      for (const value of this.#valuesOf(object, field)) {
+        if (longMessages.has(field.type)) {
+          const before = writer.length
+          yield* this.#writing(writer, field.type, value)
+          this.#close(writer, field, before)
+        } else this.#field(writer, field, value)
+        yield
+      }
     }
     writer.leave()
   }
 
-  #field(writer: WireWriter, { number, type, repeated }: Field, value: JsonValue): void {
+  #body(writer: WireWriter, message: string, json: JsonValue): void {
+    writer.enter()
+    const object = adapt(message, json)
+    for (const field of this.#fields(message)) {
+      for (const value of this.#valuesOf(object, field)) this.#field(writer, field, value)
+    }
+    writer.leave()
+  }
+
+  /** Last one first. */
+  #valuesOf(object: JsonObject, { property, repeated }: Field): readonly JsonValue[] {
+    const value = property === vendorExtension ? extensionsOf(object) : object[property]
+    if (value === undefined || value === null) return []
+    if (!repeated) return [value]
+    return Array.isArray(value) ? value.toReversed() : []
+  }
+
+  #field(writer: WireWriter, field: Field, value: JsonValue): void {
+    const { number, type, repeated } = field
     switch (type) {
       case 'string':
         if (value === '' && !repeated) return
@@ -76,12 +100,19 @@ export class GnosticEncoder {
       default: {
         const before = writer.length
         this.#body(writer, type, value)
-        writer.unsigned(writer.length - before)
-        writer.unsigned(number * 8 + 2)
+        this.#close(writer, field, before)
       }
     }
   }
+
+  #close(writer: WireWriter, { number }: Field, before: number): void {
+    writer.unsigned(writer.length - before)
+    writer.unsigned(number * 8 + 2)
+  }
 }
+
+/** Those that hold what there are thousands of. */
+const longMessages: ReadonlySet<string> = new Set(['Document', 'Paths', 'Definitions'])
 
 /** Never a property's own name: no JSON of ours has it. */
 const vendorExtension = 'vendorExtension'

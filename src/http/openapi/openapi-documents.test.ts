@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { decodeGnostic } from '../../../test/support/gnostic-decoder.ts'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
+import { sliceMs, Turns } from '../../base/turns.ts'
 import { loadCatalog } from '../../catalog/catalog.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
@@ -58,9 +60,13 @@ const widgets: ResourceType = {
 const clock = new FakeClock()
 let catalog = loadCatalog()
 let openapi: OpenapiDocuments
+/** Every look at it costs half a slice. */
+let elapsedMs = 0
+const turns = new Turns({ now: () => (elapsedMs += sliceMs / 2) })
 beforeEach(() => {
   catalog = loadCatalog()
-  openapi = new OpenapiDocuments({ types: catalog.types, catalog, clock, version: 'v1.36.3+borough.test' })
+  elapsedMs = 0
+  openapi = new OpenapiDocuments({ types: catalog.types, catalog, clock, turns, version: 'v1.36.3+borough.test' })
 })
 
 async function ask(
@@ -399,5 +405,34 @@ describe('negotiation', () => {
 
   it('other methods are not allowed', async () => {
     await expect(ask('/openapi/v2', '', {}, 'POST')).rejects.toMatchObject({ code: 405 })
+  })
+})
+
+describe('a document holds nobody up while it is made', () => {
+  it.each([
+    { name: 'version 2', path: 'openapi/v2', accept: 'application/json', atLeast: 500 },
+    {
+      name: 'version 2 as protobuf',
+      path: 'openapi/v2',
+      accept: 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+      atLeast: 1000,
+    },
+    { name: 'version 3 of a group', path: 'openapi/v3/apis/apps/v1', accept: 'application/json', atLeast: 100 },
+  ])('$name is made in slices, and once for all who ask', async ({ path, accept, atLeast }) => {
+    const counter = new TurnCounter()
+    const [one, other] = await Promise.all([ask(path, '', { accept }), ask(path, '', { accept })])
+    counter.stop()
+    expect(counter.turns).toBeGreaterThanOrEqual(atLeast)
+    expect(one.body).toBe(other.body)
+    expect(await ask(path, '', { accept })).toEqual(one)
+  })
+
+  it('who asks after types have changed is not given what was begun before', async () => {
+    const before = ask('openapi/v2')
+    catalog.types.change({ add: [widgets] })
+    const after = await ask('openapi/v2')
+    expect(bytesOf(await before)).not.toEqual(bytesOf(after))
+    expect(Buffer.from(bytesOf(after)).toString()).toContain('/widgets')
+    expect((await ask('openapi/v2')).body).toBe(after.body)
   })
 })

@@ -3,12 +3,13 @@
  *
  * Documents are large, so they are made when first asked for, and kept. One of version 3 lives until its own types
  * change; the one of version 2, which holds everything, until any do. The list of version 3 names a hash of each
- * document and so needs them all: it makes them one by one and lets others run in between.
+ * document and so needs them all. They are made in slices, each once, however many ask for it meanwhile.
  * @see k8s.io/kube-openapi/pkg/handler and handler3
  */
 import { createHash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
+import { type Resumable, runInSlices } from '../../base/resumable.ts'
+import type { Turns } from '../../base/turns.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import { methodNotAllowed } from '../../kube/status-error.ts'
@@ -16,8 +17,9 @@ import type { JsonObject } from '../../kube/types.ts'
 import type { ApiRequest, ApiResponse, Handler } from '../api.ts'
 import { DefinitionNames, type TypeCatalog } from './definition-names.ts'
 import { GnosticEncoder } from './gnostic-encoder.ts'
-import { openapiV2 } from './openapi-v2.ts'
-import { openapiV3 } from './openapi-v3.ts'
+import { jsonParts } from './json-parts.ts'
+import { makingOpenapiV2 } from './openapi-v2.ts'
+import { makingOpenapiV3 } from './openapi-v3.ts'
 
 export interface OpenapiDeps {
   readonly types: ResourceTypes
@@ -25,6 +27,8 @@ export interface OpenapiDeps {
   readonly clock: Clock
   /** What the documents call themselves: `v1.36.3+borough.0.1.0`. */
   readonly version: string
+  /** Documents are made in slices. */
+  readonly turns: Turns
 }
 
 interface Document {
@@ -60,6 +64,8 @@ export class OpenapiDocuments {
   readonly #v3 = new Map<string, GroupDocument>()
   #v3Index: Document | undefined
   #v2: DocumentV2 | undefined
+  /** Being made, by what it is. */
+  readonly #making = new Map<string, Promise<unknown>>()
 
   constructor(deps: OpenapiDeps) {
     this.#deps = deps
@@ -68,17 +74,18 @@ export class OpenapiDocuments {
       this.#groups = undefined
       this.#v3Index = undefined
       this.#v2 = undefined
+      this.#making.clear()
     })
   }
 
   /** The handler of a path; undefined if it is none of ours. */
   find(path: string): Handler | undefined {
     const trimmed = path.replace(/^\/+|\/+$/g, '')
-    if (trimmed === 'openapi/v2') return async (request) => this.#respondV2(request)
+    if (trimmed === 'openapi/v2') return (request) => this.#respondV2(request)
     if (trimmed === 'openapi/v3') return (request) => this.#respondV3Index(request)
     if (!trimmed.startsWith('openapi/v3/')) return undefined
     const group = trimmed.slice('openapi/v3/'.length)
-    return this.#served().has(group) ? async (request) => this.#respondV3(group, request) : undefined
+    return this.#served().has(group) ? (request) => this.#respondV3(group, request) : undefined
   }
 
   /** For the answer to an unknown path. */
@@ -99,27 +106,50 @@ export class OpenapiDocuments {
     return this.#names
   }
 
-  #document(value: JsonObject): Document {
-    const json = textEncoder.encode(JSON.stringify(value))
-    const hash = createHash('sha512').update(json).digest('hex').toUpperCase()
-    return { json, hash, madeAtMs: this.#deps.clock.now() }
+  *#document(value: JsonObject): Resumable<Document> {
+    const digest = createHash('sha512')
+    const parts: Uint8Array[] = []
+    for (const text of jsonParts(value)) {
+      const part = textEncoder.encode(text)
+      digest.update(part)
+      parts.push(part)
+      yield
+    }
+    return { json: Buffer.concat(parts), hash: digest.digest('hex').toUpperCase(), madeAtMs: this.#deps.clock.now() }
   }
 
-  #groupDocument(group: string): Document {
+  /** Who asks for what is being made is given that. */
+  #once<T>(what: string, make: () => Promise<T>): Promise<T> {
+    const known = this.#making.get(what) as Promise<T> | undefined
+    if (known !== undefined) return known
+    const made = make().finally(() => {
+      if (this.#making.get(what) === made) this.#making.delete(what)
+    })
+    this.#making.set(what, made)
+    return made
+  }
+
+  async #groupDocument(group: string): Promise<Document> {
     const types = this.#served().get(group) ?? []
     const kept = this.#v3.get(group)
-    if (kept && kept.types.length === types.length && kept.types.every((type, i) => type === types[i])) return kept
-    const value = openapiV3(types, this.#deps.catalog, this.#definitionNames(), this.#deps.version)
-    const made = this.#document(value)
+    if (kept && sameTypes(kept.types, types)) return kept
+    const making = this.#makingGroup(types, this.#definitionNames())
+    const made = await runInSlices(making, this.#deps.turns.slice())
     // Unchanged in spite of it all: keep what caches may have, and its date.
     const document = { ...(kept?.hash === made.hash ? kept : made), types }
-    this.#v3.set(group, document)
+    // Types may have come or gone meanwhile: then this is right for who asked and wrong for the next.
+    if (sameTypes(this.#served().get(group) ?? [], types)) this.#v3.set(group, document)
     return document
+  }
+
+  *#makingGroup(types: readonly ResourceType[], names: DefinitionNames): Resumable<Document> {
+    const { catalog, version } = this.#deps
+    return yield* this.#document(yield* makingOpenapiV3(types, catalog, names, version))
   }
 
   async #respondV3Index(request: ApiRequest): Promise<ApiResponse> {
     requireRead(request)
-    const index = this.#v3Index ?? (await this.#makeV3Index())
+    const index = this.#v3Index ?? (await this.#once('index', () => this.#makeV3Index()))
     return respond(request, index, index.json, { 'content-type': jsonType })
   }
 
@@ -127,10 +157,9 @@ export class OpenapiDocuments {
     const paths: JsonObject = {}
     const groups = this.#served()
     for (const group of groups.keys()) {
-      paths[group] = { serverRelativeURL: urlOf(group, this.#groupDocument(group)) }
-      await setImmediate()
+      paths[group] = { serverRelativeURL: urlOf(group, await this.#groupDocument(group)) }
     }
-    const index = this.#document({ paths })
+    const index = await runInSlices(this.#document({ paths }), this.#deps.turns.slice())
     // Types may have come or gone meanwhile: then this is right for who asked and wrong for the next.
     if (groups === this.#groups) {
       this.#v3Index = index
@@ -139,10 +168,10 @@ export class OpenapiDocuments {
     return index
   }
 
-  #respondV3(group: string, request: ApiRequest): ApiResponse {
+  async #respondV3(group: string, request: ApiRequest): Promise<ApiResponse> {
     requireRead(request)
     if (chooseType(request, [jsonType]) === undefined) return notAcceptable
-    const document = this.#groupDocument(group)
+    const document = await this.#once(group, () => this.#groupDocument(group))
     const headers: Record<string, string> = { 'content-type': jsonType, vary: 'Accept' }
     const asked = new URLSearchParams(request.query).get('hash')
     if (asked !== null && asked !== '') {
@@ -155,29 +184,38 @@ export class OpenapiDocuments {
     return respond(request, document, document.json, headers)
   }
 
-  #respondV2(request: ApiRequest): ApiResponse {
+  async #respondV2(request: ApiRequest): Promise<ApiResponse> {
     requireRead(request)
     const type = chooseType(request, [jsonType, ...protobufV2Types])
     if (type === undefined) return notAcceptable
-    const document = this.#documentV2(type !== jsonType)
+    const withProtobuf = type !== jsonType
+    const document = await this.#once(`v2 ${withProtobuf}`, () => this.#documentV2(withProtobuf))
     const [body, contentType] = type === jsonType ? [document.json, type] : [document.protobuf, protobufV2Types[0]]
     return respond(request, document, body, { 'content-type': contentType, vary: 'Accept-Encoding, Accept' })
   }
 
   /** The protobuf is made only where it is wanted; it is empty otherwise. */
-  #documentV2(withProtobuf: boolean): DocumentV2 {
-    let document = this.#v2
-    if (document === undefined || (withProtobuf && document.protobuf.length === 0)) {
-      const { types, catalog, version } = this.#deps
-      // The parsed form is not kept: it is larger than both encodings.
-      const value = openapiV2(types.all(), catalog, this.#definitionNames(), version)
-      const protobuf = withProtobuf ? new GnosticEncoder().encode(value) : new Uint8Array()
-      document = { ...(document ?? this.#document(value)), protobuf }
-      this.#v2 = document
-    }
+  async #documentV2(withProtobuf: boolean): Promise<DocumentV2> {
+    const known = this.#v2
+    if (known !== undefined && (!withProtobuf || known.protobuf.length > 0)) return known
+    const names = this.#definitionNames()
+    const document = await runInSlices(this.#makingV2(names, withProtobuf, known), this.#deps.turns.slice())
+    // As above: else it is right for who asked alone.
+    if (names === this.#names) this.#v2 = document
     return document
   }
+
+  /** The parsed form is not kept: it is larger than both encodings. */
+  *#makingV2(names: DefinitionNames, withProtobuf: boolean, known: DocumentV2 | undefined): Resumable<DocumentV2> {
+    const { types, catalog, version } = this.#deps
+    const value = yield* makingOpenapiV2(types.all(), catalog, names, version)
+    const protobuf = withProtobuf ? yield* new GnosticEncoder().encoding(value) : new Uint8Array()
+    return { ...(known ?? (yield* this.#document(value))), protobuf }
+  }
 }
+
+const sameTypes = (some: readonly ResourceType[], others: readonly ResourceType[]): boolean =>
+  some.length === others.length && some.every((type, i) => type === others[i])
 
 const urlOf = (group: string, { hash }: Document): string => `/openapi/v3/${group}?hash=${hash}`
 

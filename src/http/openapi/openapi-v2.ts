@@ -1,18 +1,20 @@
 /**
  * OpenAPI 2.0 (Swagger): everything in one document, for clients up to 1.26.
  */
+import type { Resumable } from '../../base/resumable.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import type { DefinitionNames, TypeCatalog } from './definition-names.ts'
 import { Definitions } from './definitions.ts'
 import { type Operation, operationsOf, type Parameter } from './operations.ts'
 
-export function openapiV2(
+/** A place for a pause after each type, and after some definitions. */
+export function* makingOpenapiV2(
   types: Iterable<ResourceType>,
   catalog: TypeCatalog,
   names: DefinitionNames,
   version: string,
-): JsonObject {
+): Resumable<JsonObject> {
   const definitions = new Definitions('v2', catalog, names, (definition) => names.kindsOf(definition))
   const paths: JsonObject = {}
   for (const type of types) {
@@ -22,12 +24,13 @@ export function openapiV2(
       for (const operation of operations) item[operation.method] = writeOperation(operation, definitions)
       paths[path] = item
     }
+    yield
   }
   return {
     swagger: '2.0',
     info: { title: 'Kubernetes', version },
     paths,
-    definitions: definitions.finish(),
+    definitions: yield* definitions.finishing(),
     securityDefinitions: { BearerToken: { type: 'apiKey', in: 'header', name: 'authorization' } },
     security: [{ BearerToken: [] }],
   }

@@ -1,6 +1,7 @@
 /**
  * OpenAPI 3.0: one document per group version.
  */
+import type { Resumable } from '../../base/resumable.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject } from '../../kube/types.ts'
@@ -9,12 +10,12 @@ import { Definitions } from './definitions.ts'
 import { type Operation, operationsOf, type Parameter } from './operations.ts'
 
 /** @param types All of one group version. */
-export function openapiV3(
+export function* makingOpenapiV3(
   types: readonly ResourceType[],
   catalog: TypeCatalog,
   names: DefinitionNames,
   version: string,
-): JsonObject {
+): Resumable<JsonObject> {
   const groupVersions = new Set(types.map((type) => apiVersionOf(type)))
   // What other groups serve must not change this document.
   const kindsOf = (definition: string): readonly GroupVersionKind[] =>
@@ -30,13 +31,14 @@ export function openapiV3(
       for (const operation of operations) item[operation.method] = writeOperation(operation, definitions)
       paths[path] = item
     }
+    yield
   }
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version },
     paths,
     components: {
-      schemas: definitions.finish(),
+      schemas: yield* definitions.finishing(),
       securitySchemes: { BearerToken: { type: 'apiKey', in: 'header', name: 'authorization' } },
     },
   }
