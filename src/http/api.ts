@@ -91,6 +91,9 @@ export interface HeldSeat {
   leave(): void
   /** Resolves when the request may go on. @throws StatusError TooManyRequests if there is no seat now */
   retake(): Eventual<void>
+  /** It was retaken, and others of the request are waited for: nobody is to wait for this one. */
+  rest?(): void
+  resume?(): void
 }
 
 /** What priority and fairness made of a request (`stages/priority-and-fairness.ts`). */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { failure, refusal } from '../../test/support/refusal.ts'
+import { andThen, type Eventual } from '../base/eventual.ts'
 import { FakeClock } from '../base/fake-clock.ts'
 import { silentLog } from '../base/log.ts'
 import { Turns } from '../base/turns.ts'
@@ -27,6 +28,8 @@ function longWork(): LongWork {
 class Asking implements HeldSeat {
   isSeated = true
   isBegun = false
+  /** Settles when there is a seat for it again. */
+  seat: Eventual<void> = undefined
   /** That its flow is charged. */
   bytes = 0
   readonly client = new AbortController()
@@ -45,8 +48,10 @@ class Asking implements HeldSeat {
     this.isSeated = false
   }
 
-  retake(): void {
-    this.isSeated = true
+  retake(): Eventual<void> {
+    return andThen(this.seat, () => {
+      this.isSeated = true
+    })
   }
 
   /** As the stage that ends places does it. */
@@ -127,6 +132,32 @@ describe('attack: many requests that take long', () => {
     )
     const masters = Array.from({ length: 10 }, () => new Asking('root', { name: 'exempt', isExempt: true }))
     expect(await begun(work, masters)).toEqual(masters.map(() => true))
+  })
+
+  test('keep no place from others while they wait for their seats', async () => {
+    const work = longWork()
+    const first = ['a', 'b', 'c'].flatMap((name) => many(2, name))
+    await begun(work, first)
+    const seats = Promise.withResolvers<void>()
+    const late = ['d', 'e', 'f'].flatMap((name) => many(2, name))
+    for (const one of late) one.seat = seats.promise
+    await begun(work, late)
+    for (const one of first) one.context.longPlace?.end()
+    await settled()
+    // They have places and no seats. Of their own users others wait all the same.
+    expect(await begun(work, [new Asking('dora'), new Asking('d')])).toEqual([true, false])
+    seats.resolve()
+    for (let i = 0; i < 8; i++) await settled()
+    expect(late.map(({ isBegun }) => isBegun)).toEqual(late.map(() => true))
+    // Seven are more than the level has: the next one waits until it is one less than six.
+    const next = new Asking('emil')
+    expect(await begun(work, [next])).toEqual([false])
+    for (const one of late.slice(0, 1)) one.context.longPlace?.end()
+    await settled()
+    expect(next.isBegun).toBe(false)
+    for (const one of late.slice(1, 3)) one.context.longPlace?.end()
+    for (let i = 0; i < 3; i++) await settled()
+    expect(next.isBegun).toBe(true)
   })
 
   test('give their place to others while they wait for something else', async () => {

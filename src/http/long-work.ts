@@ -93,6 +93,14 @@ export class LongWork {
   release(asked: PlaceAsked): void {
     this.#places.release(asked)?.grant()
   }
+
+  rest(asked: PlaceAsked): void {
+    this.#places.rest(asked)?.grant()
+  }
+
+  resume(asked: PlaceAsked): void {
+    this.#places.resume(asked)
+  }
 }
 
 /** One wait of one request. */
@@ -141,6 +149,7 @@ class Place implements HeldSeat {
   readonly #request: Pick<ApiRequest, 'signal'>
   #waiting: Waiting | undefined
   #isTaken = false
+  #isResting = false
   #isOver = false
 
   constructor(work: LongWork, asked: PlaceAsked, request: Pick<ApiRequest, 'signal'>) {
@@ -164,8 +173,21 @@ class Place implements HeldSeat {
     if (this.#isOver) this.leave()
   }
 
+  rest(): void {
+    if (!this.#isTaken) return
+    this.#isResting = true
+    this.#work.rest(this.#asked)
+  }
+
+  resume(): void {
+    if (!this.#isResting) return
+    this.#isResting = false
+    this.#work.resume(this.#asked)
+  }
+
   leave(): void {
     if (!this.#isTaken) return
+    this.resume()
     this.#isTaken = false
     this.#work.release(this.#asked)
   }

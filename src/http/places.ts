@@ -57,6 +57,19 @@ export class Places<T extends object> {
     return this.#next()
   }
 
+  /** Its holder waits for something else: the place is for others meanwhile, but not for more of its own flow. */
+  rest({ level }: PlaceAsked): T | undefined {
+    this.#inAll--
+    change(this.#ofLevel, level, -1)
+    return this.#next()
+  }
+
+  /** It goes on, whoever has places: those that may do so have seats, of which there are few. */
+  resume({ level }: PlaceAsked): void {
+    this.#inAll++
+    change(this.#ofLevel, level, 1)
+  }
+
   #next(): T | undefined {
     for (const [level, ofLevel] of this.#waiting) {
       if (!this.#levelHasRoom(level)) continue

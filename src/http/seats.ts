@@ -5,7 +5,8 @@
  * needs none: it leaves its seats and takes them again before it goes on. Otherwise a client that sends half a body
  * would stop every other writer.
  */
-import type { ApiRequest, RequestContext } from './api.ts'
+import { isPending } from '../base/eventual.ts'
+import type { ApiRequest, HeldSeat, RequestContext } from './api.ts'
 
 /** What a request that waits is counted as: its headers, its promises, its part of the connection. */
 export const waitingBytes: number = 16 * 1024
@@ -25,10 +26,29 @@ export async function awaitOutside<T>(
   for (const seat of seats) seat.leave()
   try {
     const value = await waited
-    for (const seat of seats) await seat.retake()
+    await retakeAll(seats)
     return value
   } finally {
     account?.give(waitingBytes)
+  }
+}
+
+/** One after the other: those that it has rest while it waits for the next. */
+async function retakeAll(seats: readonly HeldSeat[]): Promise<void> {
+  const taken: HeldSeat[] = []
+  for (const seat of seats) {
+    const retaking = seat.retake()
+    if (isPending(retaking)) await whileResting(taken, retaking)
+    taken.push(seat)
+  }
+}
+
+async function whileResting(taken: readonly HeldSeat[], retaking: Promise<void>): Promise<void> {
+  for (const seat of taken) seat.rest?.()
+  try {
+    await retaking
+  } finally {
+    for (const seat of taken) seat.resume?.()
   }
 }
 

@@ -8,7 +8,7 @@
  *
  * Our own controllers pass by: the server's own work must not wait behind a tenant's.
  */
-import { andFinally, type Eventual, isPending } from '../../base/eventual.ts'
+import { andFinally, andThen, type Eventual, isPending } from '../../base/eventual.ts'
 import type { Admission, FlowControl, FlowHeaders, Refused, Seat, SeatLevel } from '../../flowcontrol/flowcontrol.ts'
 import { type StatusError, tooManyRequests } from '../../kube/status-error.ts'
 import type { ApiRequest, ApiResponse, Handler, HeldSeat, RequestContext, RequestFlow, Stage } from '../api.ts'
@@ -106,8 +106,8 @@ class FlowSeat implements HeldSeat, RequestFlow {
     if (this.#away++ === 0) this.#seat.release()
   }
 
-  /** @throws StatusError TooManyRequests */
-  async retake(): Promise<void> {
+  /** At once where there is a seat. @throws StatusError TooManyRequests */
+  retake(): Eventual<void> {
     if (this.#away > 1) {
       this.#away--
       return
@@ -115,11 +115,12 @@ class FlowSeat implements HeldSeat, RequestFlow {
     const { flowControl, now, began } = this.#deps
     const { user, info } = this.#context
     // Received anew: how long it waited elsewhere is not held against it.
-    const admission = await flowControl.admit({ user, info, receivedAtMs: now() }, this.#request)
-    began(this.#context)
-    if (!admission.granted) throw refusalOf(admission)
-    this.#seat = admission
-    this.#away--
+    return andThen(flowControl.admit({ user, info, receivedAtMs: now() }, this.#request), (admission) => {
+      began(this.#context)
+      if (!admission.granted) throw refusalOf(admission)
+      this.#seat = admission
+      this.#away--
+    })
   }
 }
 
