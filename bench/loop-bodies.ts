@@ -3,7 +3,7 @@
  * of these bounds it first. `npm run bench -- --only loop` sends them.
  */
 import { kindBodies } from './loop-kinds.ts'
-import { type Body, core, definition, type Json, keyed, many, metadata, rules } from './loop-values.ts'
+import { type Body, core, definition, type Json, keyed, many, metadata } from './loop-values.ts'
 
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
 const configMaps = `${core}/configmaps`

@@ -44,13 +44,18 @@ type Check = (
   subresource: string,
 ) => MaybeResumable<void>
 
-export const validateWith =
-  (check: Check): Validate =>
+const noErrors: readonly FieldError[] = []
+
+const validator =
+  (check: Check, isOfWhole: boolean): Validate =>
   (next, old, { subresource }) => {
+    if (isOfWhole && subresource !== '') return noErrors
     const report = new Report()
     const checking = check(report, next, old, subresource)
     return checking === undefined ? report.errors : reported(report, checking)
   }
+
+export const validateWith = (check: Check): Validate => validator(check, false)
 
 function* reported(report: Report, checking: Resumable<void>): Resumable<readonly FieldError[]> {
   yield* checking
@@ -58,10 +63,7 @@ function* reported(report: Report, checking: Resumable<void>): Resumable<readonl
 }
 
 /** Only for writes of the whole object: what a controller reports in a status is taken as it is. */
-export const validateWholeWith = (check: Check): Validate =>
-  validateWith((report, next, old, subresource) => {
-    return subresource === '' ? check(report, next, old, subresource) : undefined
-  })
+export const validateWholeWith = (check: Check): Validate => validator(check, true)
 
 /** For sub-resources whose writes leave all metadata as it was. @see ResetObjectMetaForStatus in apimachinery v0.36 */
 export const allMetadata = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const

@@ -16,16 +16,16 @@ export const base64Bytes = (text: string): number =>
 export function checkFrozen(
   report: Report,
   next: KubeObject,
-  old: KubeObject | undefined,
+  old: KubeObject,
   fields: readonly string[],
 ): void {
-  if (old?.immutable !== true) return
+  if (old.immutable !== true) return
   if (next.immutable !== true) report.forbidden('immutable', frozen)
   for (const field of fields) if (!sameValue(next[field], old[field])) report.forbidden(field, frozen)
 }
 
 function checkConfigMap(report: Report, next: KubeObject, old: KubeObject | undefined): void {
-  checkFrozen(report, next, old, ['data', 'binaryData'])
+  if (old !== undefined) checkFrozen(report, next, old, ['data', 'binaryData'])
   const data = partIn(next, 'data')
   const binary = partIn(next, 'binaryData')
   let sizeBytes = 0

@@ -27,8 +27,10 @@ const jsonKeys: ReadonlyMap<string, string> = new Map([
 const accountAnnotation = 'kubernetes.io/service-account.name'
 
 function checkSecret(report: Report, next: KubeObject, old: KubeObject | undefined): void {
-  if (old) report.immutable('type', next.type, old.type)
-  checkFrozen(report, next, old, ['data'])
+  if (old) {
+    report.immutable('type', next.type, old.type)
+    checkFrozen(report, next, old, ['data'])
+  }
   const data = partIn(next, 'data')
   let sizeBytes = 0
   for (const [key, value] of Object.entries(data)) {
