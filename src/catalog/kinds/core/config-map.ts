@@ -13,12 +13,7 @@ const frozen = 'field is immutable when `immutable` is set'
 export const base64Bytes = (text: string): number =>
   Math.floor((text.length * 3) / 4) - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
 
-export function checkFrozen(
-  report: Report,
-  next: KubeObject,
-  old: KubeObject,
-  fields: readonly string[],
-): void {
+export function checkFrozen(report: Report, next: KubeObject, old: KubeObject, fields: readonly string[]): void {
   if (old.immutable !== true) return
   if (next.immutable !== true) report.forbidden('immutable', frozen)
   for (const field of fields) if (!sameValue(next[field], old[field])) report.forbidden(field, frozen)
