@@ -13,6 +13,7 @@ import { damageNote } from '../damaged-value.ts'
 import type { EntryCursor, Present } from '../mvcc/present.ts'
 import { type Entry, type Revision, type Span, StorageError } from '../storage.ts'
 import { pragma, readMeta } from './file-format.ts'
+import { HeldSnapshot } from './held-snapshot.ts'
 import { openRow } from './rows.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
 import type { FileRoom } from './store-condition.ts'
@@ -33,6 +34,7 @@ export class FilePresent implements Present, Disposable {
   /** The index alone. */
   readonly #revisionOf: StatementSync
   readonly #revisionsIn: StatementSync
+  readonly #snapshot: HeldSnapshot
   /** What the disk could not read when it was last asked for, by key. */
   readonly #unreadable = new Map<string, string>()
 
@@ -44,6 +46,7 @@ export class FilePresent implements Present, Disposable {
       this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 })
       this.#sealedAfter = readMeta(this.#database, path).sealedAfter
       this.#database.exec(`PRAGMA cache_size = -${cacheKiB}`)
+      this.#snapshot = new HeldSnapshot(this.#database, head)
       const statement = (sql: string): StatementSync => {
         const prepared = this.#database.prepare(sql)
         prepared.setReturnArrays(true)
@@ -109,6 +112,7 @@ export class FilePresent implements Present, Disposable {
   /** To be iterated over at once: nothing else may read a span meanwhile. */
   *entries(span: Span): Iterable<Entry> {
     try {
+      this.#snapshot.hold()
       yield* this.#entries(span)
     } catch (error) {
       throw errorOf(faultOf(error, this.#path))
@@ -153,6 +157,7 @@ export class FilePresent implements Present, Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#snapshot[Symbol.dispose]()
     if (this.#database.isOpen) this.#database.close()
   }
 
@@ -275,6 +280,7 @@ export class FilePresent implements Present, Disposable {
 
   #reading<T>(read: () => T): T {
     try {
+      this.#snapshot.hold()
       return read()
     } catch (error) {
       throw errorOf(faultOf(error, this.#path))
