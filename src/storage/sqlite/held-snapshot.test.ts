@@ -55,9 +55,9 @@ it('what is read later in a turn is of the state that was read first, whatever t
   const first = create('/a')
   using present = new FilePresent(log.path, () => endOfCommit(first))
   expect(text(present.valueAt('/a', first))).toBe('/a')
-  const bytes = present.fileBytes()
+  const { bytes } = present.fileRoom()
   for (let i = 0; i < 200; i++) create(`/much/${i}`)
-  expect(present.fileBytes()).toBe(bytes)
+  expect(present.fileRoom().bytes).toBe(bytes)
 })
 
 it('the writer can take its log up into the file once the turn is over', async () => {
