@@ -1,6 +1,6 @@
 /**
  * Ways by which content of a namespace comes, goes or comes to use something else, tried under quotas over several
- * namespaces: after each commit every account equals a recount, and what would exceed a limit is refused whatever the way.
+ * namespaces: after each commit every account equals a recount.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * Quota over several namespaces on three replicas of one SQLite store, each of which reaches it as a worker does: exact at
- * every revision, also while one after the other is cut off in the middle of what it writes.
+ * Quota over several namespaces on three replicas of one SQLite store, each of which reaches it as a worker does: exact
+ * at every revision, also while one after the other is cut off in the middle of what it writes.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -142,8 +142,8 @@ interface Charged {
 }
 
 /**
- * What was seen as a queued write will leave it, and is not written, is guarded: another replica may be faster than that
- * write, and the cache may show already what that one made of everything else.
+ * What was seen as a queued write will leave it, and is not written, is guarded: another replica may be faster than
+ * that write, and the cache may show already what that one made of everything else.
  */
 export const guardsOfQueued = ({ key, expect }: Pick<Seen, 'key' | 'expect'>): Guards =>
   typeof expect === 'object' ? [{ key, expect }] : []
