@@ -8,7 +8,7 @@ import type { AuditConfig } from '../audit/open-audit.ts'
 import type { FrontProxy } from '../authn/front-proxy.ts'
 import type { OidcConfig } from '../authn/identity-config.ts'
 import type { AuthorizationWebhookConfig } from '../authz/open-authorization-webhook.ts'
-import type { BackupPlan } from '../backup/backup.ts'
+import type { BackupLedger, BackupPlan } from '../backup/backup.ts'
 import type { Clock } from '../base/clock.ts'
 import { systemClock } from '../base/clock.ts'
 import { type Ids, randomIds } from '../base/ids.ts'
@@ -74,6 +74,8 @@ export interface Config {
   readonly scrubEveryMs: number
   /** Of a SQLite store; absent = the server makes no backups. */
   readonly backup?: BackupPlan
+  /** How they went. */
+  readonly backupLedger?: BackupLedger
   /** Absent = values are stored as they are. */
   readonly encryption?: EncryptionChoice
   /** Which of several processes on one data directory this is; no two that run have the same. */

@@ -1,8 +1,10 @@
 /** Backups that a server makes by itself, of the data directory that it serves; one at a time. */
+import { stat } from 'node:fs/promises'
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { ensurePrivateDirectory } from '../base/private-files.ts'
 import { restBetween } from '../base/rest-between.ts'
+import type { BackupLedger } from './backup-ledger.ts'
 import { backUpInto, forgetOld, type SetOptions } from './backup-set.ts'
 
 export interface BackupPlan {
@@ -19,6 +21,7 @@ export class BackupSchedule implements AsyncDisposable {
   readonly #dataDir: string
   readonly #clock: Clock
   readonly #log: Log
+  readonly #ledger: BackupLedger | undefined
   readonly #options: () => Promise<SetOptions>
   #timer: Timer | undefined
   #running: Promise<void> | undefined
@@ -30,12 +33,14 @@ export class BackupSchedule implements AsyncDisposable {
     readonly dataDir: string
     readonly clock: Clock
     readonly log: Log
+    readonly ledger?: BackupLedger
     readonly options: () => Promise<SetOptions>
   }) {
     this.#plan = parts.plan
     this.#dataDir = parts.dataDir
     this.#clock = parts.clock
     this.#log = parts.log
+    this.#ledger = parts.ledger
     this.#options = parts.options
   }
 
@@ -59,6 +64,7 @@ export class BackupSchedule implements AsyncDisposable {
   async #round(): Promise<void> {
     const { folder, fullEveryMs, keep } = this.#plan
     const log = this.#log
+    const begunMs = this.#clock.monotonic()
     try {
       await ensurePrivateDirectory(folder)
       const options = await this.#options()
@@ -69,8 +75,11 @@ export class BackupSchedule implements AsyncDisposable {
         rest: restBetween(),
       })
       const forgotten = await forgetOld(folder, keep)
+      const { size: sizeBytes } = await stat(done.path)
+      this.#ledger?.succeeded({ sizeBytes, durationMs: this.#clock.monotonic() - begunMs })
       log.info({ ...done, forgotten }, 'backed up')
     } catch (error) {
+      this.#ledger?.failed(error)
       log.error({ error, folder }, 'a backup could not be made; the next one is tried in time')
     }
   }

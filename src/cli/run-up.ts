@@ -45,7 +45,8 @@ export async function runUp(
     kubeconfigs.map((path) => unlessFull(log, writePrivateFile(path, kubeconfig)))
   // One after the other: each of several workers tells of the same change.
   let kept: Promise<unknown> = Promise.resolve()
-  await using server = await serveWith({ ...config, log }, workers, (kubeconfig) => {
+  const ledger = await ledgerOf(config)
+  await using server = await serveWith({ ...config, ...ledger, log }, workers, (kubeconfig) => {
     kept = kept
       .then(() => Promise.all(keep(kubeconfig)))
       .catch((error: unknown) =>
@@ -56,7 +57,7 @@ export async function runUp(
     ...keep(server.adminKubeconfig),
     unlessFull(log, dataDir.announce({ url: server.url, pid: process.pid })),
   ])
-  await using _ = await startBackups({ ...config, log })
+  await using _ = await startBackups({ ...config, ...ledger, log })
   // Before the ready line: a process that waits for it may send a signal at once.
   using ending = listenForEnding()
   await sayReady(server, kubeconfigs, command)
@@ -93,9 +94,16 @@ async function serveWith(
   return server
 }
 
+async function ledgerOf({ backup: plan, clock }: Config): Promise<Pick<Config, 'backupLedger'>> {
+  if (plan === undefined) return {}
+  const { BackupLedger } = await import('../backup/backup.ts')
+  return { backupLedger: new BackupLedger(clock, plan.folder, plan.everyMs) }
+}
+
 /** They stop before the server does. */
 async function startBackups({
   backup: plan,
+  backupLedger: ledger,
   dataDir,
   encryption,
   clock,
@@ -108,6 +116,7 @@ async function startBackups({
     ...options,
     plan,
     dataDir,
+    ...(ledger === undefined ? {} : { ledger }),
     options: async () =>
       encryption === undefined
         ? options

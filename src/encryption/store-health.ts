@@ -2,7 +2,7 @@
 
 import type { FeatureParts, ReadFamily } from '../feature/feature.ts'
 import type { HealthCheck } from '../http/health.ts'
-import type { ScrubReport, Storage, StoreCondition } from '../storage/storage.ts'
+import type { BackupReport, ScrubReport, Storage, StoreCondition } from '../storage/storage.ts'
 import type { StoreReporter } from '../storage/store-report.ts'
 import type { Encryption } from './encryption.ts'
 import { encryptionOf } from './server-storage.ts'
@@ -14,6 +14,7 @@ export const storeParts = (storage: Storage, reporter: StoreReporter): FeaturePa
     families(() => encryptionFamilies(encryptionOf(storage)))
     families(() => roomFamilies(reporter.now().condition))
     families(() => scrubFamilies(reporter.now().scrub))
+    families(() => backupFamilies(reporter.now().backups))
   },
 })
 
@@ -40,6 +41,33 @@ function scrubFamilies(scrub: ScrubReport | undefined): readonly ReadFamily[] {
     family('counter', 'borough_storage_scrubs_total', 'How often the scrub came to the end.', scrub?.passes),
     family('gauge', 'borough_storage_scrub_findings', 'What is not as it was written.', scrub?.findings.length),
     family('gauge', 'borough_storage_scrub_last_timestamp_seconds', 'When the scrub last came to the end.', completed),
+  ]
+}
+
+function backupFamilies(backups: BackupReport | undefined): readonly ReadFamily[] {
+  if (backups === undefined) return []
+  const { successes, failures, lastMs = 0, sizeBytes, durationMs, everyMs } = backups
+  const gauge = (name: string, help: string, value: number | undefined): ReadFamily => {
+    return { type: 'gauge', name, help, samples: value === undefined ? [] : [{ labels: {}, value }] }
+  }
+  return [
+    {
+      type: 'counter',
+      name: 'borough_backup_runs_total',
+      help: 'Backups that the server made by itself, or tried to make.',
+      samples: [
+        { labels: { result: 'success' }, value: successes },
+        { labels: { result: 'failure' }, value: failures },
+      ],
+    },
+    gauge('borough_backup_last_success_timestamp_seconds', 'When one last succeeded; 0: none yet.', lastMs / 1000),
+    gauge('borough_backup_interval_seconds', 'How often one is made.', everyMs / 1000),
+    gauge('borough_backup_last_size_bytes', 'The newest file of the last one.', sizeBytes),
+    gauge(
+      'borough_backup_last_duration_seconds',
+      'How long the last one took.',
+      durationMs === undefined ? undefined : durationMs / 1000,
+    ),
   ]
 }
 
@@ -92,8 +120,14 @@ export function storeChecks(reporter: StoreReporter): readonly HealthCheck[] {
     check: () => reporter.refresh(),
     warnings: () => reporter.now().scrub?.findings ?? [],
   }
+  const backedUp = {
+    name: 'backups',
+    check: () => reporter.refresh(),
+    warnings: () => reporter.now().backups?.warnings ?? [],
+  }
   return [
     ...(isElsewhere || condition !== undefined ? [room] : []),
     ...(isElsewhere || scrub !== undefined ? [scrubbed] : []),
+    ...(reporter.makesBackups ? [backedUp] : []),
   ]
 }

@@ -174,12 +174,28 @@ export interface ScrubReport {
   readonly findings: readonly string[]
 }
 
+/** Of the backups that a server makes by itself, since it started. */
+export interface BackupReport {
+  readonly everyMs: number
+  readonly successes: number
+  readonly failures: number
+  /** When one last succeeded, also where nothing had changed and no file was written; undefined: none has. */
+  readonly lastMs: number | undefined
+  /** Of the newest file of that one. */
+  readonly sizeBytes: number | undefined
+  readonly durationMs: number | undefined
+  /** One line each; empty: all is well. */
+  readonly warnings: readonly string[]
+}
+
 /** What operators are told of a store. */
 export interface StoreReport {
   /** undefined: the store lies elsewhere. */
   readonly condition: StoreCondition | undefined
   /** undefined: nothing is scrubbed here. */
   readonly scrub: ScrubReport | undefined
+  /** undefined: no server of this store makes any by itself. */
+  readonly backups?: BackupReport | undefined
 }
 
 export interface Storage extends AsyncDisposable {

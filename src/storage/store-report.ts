@@ -5,7 +5,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { Scrubber } from './scrubber.ts'
-import type { Storage, StoreReport } from './storage.ts'
+import type { BackupReport, Storage, StoreReport } from './storage.ts'
 import { isShared, type StorageChoice } from './storage-choice.ts'
 
 export interface ReporterOptions {
@@ -14,19 +14,29 @@ export interface ReporterOptions {
   readonly scrubEveryMs: number
   readonly clock: Clock
   readonly log: Log
+  /** What is planned; absent: the servers of this store make none by themselves. */
+  readonly backup?: object
+  /** Of the process that makes them. */
+  readonly backupLedger?: { report(): BackupReport }
 }
 
 export class StoreReporter implements AsyncDisposable {
   readonly #storage: Storage
   readonly #scrubber: Scrubber | undefined
+  /** By themselves, this server or the process that holds the store. */
+  readonly makesBackups: boolean
+  readonly #backups: ReporterOptions['backupLedger']
   #told: StoreReport | undefined
 
   /** `isTurn`: of the processes that serve a shared store, this one works for all. */
-  constructor(storage: Storage, { storage: choice, scrubEveryMs, clock, log }: ReporterOptions, isTurn: () => boolean) {
+  constructor(storage: Storage, options: ReporterOptions, isTurn: () => boolean) {
+    const { storage: choice, scrubEveryMs, clock, log } = options
     this.#storage = storage
+    this.makesBackups = options.backup !== undefined
+    this.#backups = options.backupLedger
     if (scrubEveryMs > 0 && choice.engine !== 'relay' && choice.engine !== 'memory') {
-      const options = { storage, clock, log, everyMs: scrubEveryMs }
-      this.#scrubber = new Scrubber(isShared({ storage: choice }) ? { ...options, isTurn } : options)
+      const scrubbed = { storage, clock, log, everyMs: scrubEveryMs }
+      this.#scrubber = new Scrubber(isShared({ storage: choice }) ? { ...scrubbed, isTurn } : scrubbed)
     }
   }
 
@@ -46,7 +56,13 @@ export class StoreReporter implements AsyncDisposable {
   }
 
   now(): StoreReport {
-    return this.#told ?? { condition: this.#storage.condition?.(), scrub: this.#scrubber?.report() }
+    return (
+      this.#told ?? {
+        condition: this.#storage.condition?.(),
+        scrub: this.#scrubber?.report(),
+        backups: this.#backups?.report(),
+      }
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

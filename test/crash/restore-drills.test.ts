@@ -3,16 +3,25 @@
  * written by a random history; what it held at each moment is compared with what is restored.
  */
 import { spawnSync } from 'node:child_process'
-import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RestorePoint } from '../../src/backup/backup.ts'
-import { BackupSchedule, backUpInto, copyStore, forgetOld, sourceAt, targetAt } from '../../src/backup/backup.ts'
+import {
+  BackupLedger,
+  BackupSchedule,
+  backUpInto,
+  copyStore,
+  forgetOld,
+  sourceAt,
+  targetAt,
+} from '../../src/backup/backup.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { FakeClock } from '../../src/base/fake-clock.ts'
 import { type Log, silentLog } from '../../src/base/log.ts'
+import { formatTime } from '../../src/kube/time.ts'
 import { LogFile } from '../../src/storage/sqlite/log-file.ts'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import { prefixSpan, type Storage } from '../../src/storage/storage.ts'
@@ -367,13 +376,39 @@ describe('a server', () => {
     await using storage = await open()
     await put(storage, '/a', 'one')
     const plan = { folder: set, everyMs: 1000, fullEveryMs: 86_400_000, keep: 2 }
-    const schedule = new BackupSchedule({ plan, dataDir, clock, log, options: async () => ({ clock, log }) })
+    const ledger = new BackupLedger(clock, set, plan.everyMs)
+    const none = { everyMs: 1000, successes: 0, failures: 0, warnings: [] }
+    expect(ledger.report()).toEqual(none)
+    const schedule = new BackupSchedule({ plan, dataDir, clock, log, ledger, options: async () => ({ clock, log }) })
     schedule.start()
     await expect.poll(() => told).toEqual(['backed up'])
+    const first = clock.now()
+    const sizeBytes = (await stat(join(set, (await readdir(set))[0] ?? ''))).size
+    const done = { everyMs: 1000, successes: 1, failures: 0, lastMs: first, sizeBytes, durationMs: 0, warnings: [] }
+    expect(ledger.report()).toEqual(done)
+    // Nothing has changed: no file is written, and the backup is good all the same.
+    const files = await readdir(set)
+    await expect
+      .poll(async () => {
+        await clock.advance(1000)
+        return told.length
+      })
+      .toBeGreaterThan(1)
+    expect(await readdir(set)).toEqual(files)
+    expect(ledger.report().lastMs).toBeGreaterThan(first)
     await put(storage, '/a', 'two')
     await chmod(set, 0o755)
-    await clock.advance(1000)
-    await expect.poll(() => told.at(-1)).toBe('a backup could not be made; the next one is tried in time')
+    await expect
+      .poll(async () => {
+        await clock.advance(1000)
+        return told.at(-1)
+      })
+      .toBe('a backup could not be made; the next one is tried in time')
+    const { failures, warnings } = ledger.report()
+    expect(failures).toBeGreaterThan(0)
+    expect(warnings).toEqual([
+      expect.stringMatching(/^the backup into \S+ at \S+ failed \(the last is of \S+\): \S+ is open/),
+    ])
     await chmod(set, 0o700)
     await clock.advance(0)
     await expect
@@ -383,6 +418,11 @@ describe('a server', () => {
       })
       .toBe('backed up')
     await schedule[Symbol.asyncDispose]()
+    const now = ledger.report()
+    expect(now.warnings).toEqual([])
+    await clock.advance(2001)
+    const ended = formatTime(now.lastMs ?? 0)
+    expect(ledger.report().warnings).toEqual([`no backup into ${set} has ended for a while (the last is of ${ended})`])
     expect((await readdir(set)).map((name) => name.replaceAll(/\d+/g, 'n')).toSorted()).toContain('changes-n-n')
     expect(await restoredState()).toEqual({ '/a': 'two' })
   })
