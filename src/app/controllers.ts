@@ -19,6 +19,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import type { SigningKeys } from '../pki/pki.ts'
 import { isShared } from '../storage/storage-choice.ts'
 import { type Config, controllerNames } from './config.ts'
+import { whatFailed } from './what-failed.ts'
 import type { Core } from './wire.ts'
 
 const account = 'leader-election'
@@ -84,7 +85,7 @@ async function runControllers(
   const { clock, log, controllers: isOn } = core.config
   const run: ControllerContext = {
     client: (account, sharesValues) => client(serviceAccountUser('kube-system', account), account, sharesValues),
-    onError: (component) => (error) => log.warn({ error, component }, 'a watch broke and is taken up again'),
+    onError: (component) => (error) => log.warn({ error, component }, whatFailed(error)),
   }
   const specs = core.parts.flatMap((parts) => parts.controllers?.(run) ?? [])
   const running = specs.filter(({ name, account = name }) => isOn(account))

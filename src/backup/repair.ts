@@ -2,7 +2,7 @@
  * Whether a store is what was written, and what can be done about entries whose stored value is damaged. Nothing is
  * done that the operator did not choose.
  */
-import type { ReportProgress } from '../base/progress.ts'
+import { stat } from 'node:fs/promises'
 import { openDataDir } from '../datadir/data-dir.ts'
 import { levelDamage, levelKey, levelRemoval, recordDamage } from '../storage/format-level.ts'
 import { rebuildIndexOf, verifyDirectory } from '../storage/open-storage.ts'
@@ -16,6 +16,7 @@ import {
   type Storage,
 } from '../storage/storage.ts'
 import { backupSource } from './backup-file.ts'
+import { setSource } from './backup-set.ts'
 import { CopyError } from './store-copy.ts'
 import type { PlaceOptions, StorePlace } from './store-places.ts'
 
@@ -45,7 +46,7 @@ export interface Verification {
   readonly findings: readonly string[]
 }
 
-/** `backup`: a file of `borough backup` to look into. */
+/** `backup`: a file of `borough backup` to look into, or a folder of them: what its newest one holds. */
 export interface RepairOptions extends PlaceOptions {
   readonly backup?: string
 }
@@ -55,13 +56,13 @@ export async function verifyStoreAt(place: StorePlace, options: PlaceOptions): P
   if ('dataDir' in place) return verifyDirectory(place.dataDir, options.report)
   await using opened = await openToRepair(place, options)
   const revision = await opened.storage.currentRevision()
-  const { entries, damaged } = await damagedEntries(opened.storage, undefined, options.report)
+  const { entries, damaged } = await damagedEntries(opened.storage, options)
   return { revision, entries, findings: damaged.map(({ damage }) => damage) }
 }
 
 export async function damagedAt(place: StorePlace, options: RepairOptions): Promise<readonly DamagedEntry[]> {
   await using opened = await openToRepair(place, options)
-  return (await damagedEntries(opened.storage, options.backup, options.report)).damaged
+  return (await damagedEntries(opened.storage, options)).damaged
 }
 
 /** Answers the revision of what it wrote. */
@@ -72,7 +73,7 @@ export async function repairAt(
   remedy: Remedy,
 ): Promise<Revision> {
   await using opened = await openToRepair(place, options)
-  return await repairEntry(opened.storage, key, remedy, options.backup)
+  return await repairEntry(opened.storage, key, remedy, options)
 }
 
 /** Of a data directory that no server runs on. `acceptLoss`: of what is left. */
@@ -101,12 +102,12 @@ const toldEach = 256
 
 async function damagedEntries(
   storage: Storage,
-  backup: string | undefined,
-  report?: ReportProgress,
+  options: RepairOptions,
 ): Promise<{ readonly entries: number; readonly damaged: readonly DamagedEntry[] }> {
+  const { backup, report } = options
   const damaged: DamagedEntry[] = []
   let entries = 0
-  const kept = new Set(backup === undefined ? [] : (await pairsOf(backup)).keys())
+  const kept = new Set(backup === undefined ? [] : (await pairsOf(backup, options)).keys())
   const total = report && (await storage.count?.(everything))
   const known = total === undefined ? {} : { total }
   for await (const { key, revision, value } of entriesOf(storage)) {
@@ -126,12 +127,7 @@ async function damagedEntries(
 }
 
 /** @throws CopyError where the remedy is not to be had, or another writer came first */
-async function repairEntry(
-  storage: Storage,
-  key: string,
-  remedy: Remedy,
-  backup: string | undefined,
-): Promise<Revision> {
+async function repairEntry(storage: Storage, key: string, remedy: Remedy, options: RepairOptions): Promise<Revision> {
   const { entry } = await storage.get(key)
   const isLevel = key === levelKey && (await levelDamage(storage)) !== undefined
   if (entry === undefined && !isLevel) throw new CopyError(`${key} does not exist`)
@@ -141,7 +137,7 @@ async function repairEntry(
   const writes =
     remedy === 'removal' && isLevel
       ? await levelRemoval(storage)
-      : [{ key, value: remedy === 'removal' ? undefined : await soundValue(storage, found, remedy, backup), expect }]
+      : [{ key, value: remedy === 'removal' ? undefined : await soundValue(storage, found, remedy, options), expect }]
   const commit = await storage.commit({ guards: [], writes }).done
   if (!commit.ok) throw new CopyError(`${key} was written meanwhile: look again`)
   return commit.revision
@@ -151,14 +147,15 @@ async function soundValue(
   storage: Storage,
   { key, revision }: Pick<Entry, 'key' | 'revision'>,
   remedy: 'previous' | 'backup',
-  backup: string | undefined,
+  options: RepairOptions,
 ): Promise<Uint8Array> {
+  const { backup } = options
   const value =
     remedy === 'previous'
       ? (await versionBefore(storage, key, revision))?.value
       : backup === undefined
         ? undefined
-        : (await pairsOf(backup)).get(key)
+        : (await pairsOf(backup, options)).get(key)
   if (value !== undefined) return value
   throw new CopyError(
     remedy === 'previous'
@@ -191,8 +188,11 @@ async function* entriesOf(storage: Storage): AsyncGenerator<Entry> {
   }
 }
 
-async function pairsOf(file: string): Promise<ReadonlyMap<string, Uint8Array>> {
-  await using contents = await backupSource(file).read()
+/** Their bytes as they lie there: what is encrypted in the store is so in its backup. */
+async function pairsOf(path: string, { clock, log }: PlaceOptions): Promise<ReadonlyMap<string, Uint8Array>> {
+  const isFolder = (await stat(path)).isDirectory()
+  const source = isFolder ? setSource(path, undefined, { clock, log }) : backupSource(path)
+  await using contents = await source.read()
   const pairs = new Map<string, Uint8Array>()
   for await (const { key, value } of contents.pairs()) pairs.set(key, value)
   return pairs

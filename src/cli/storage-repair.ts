@@ -1,4 +1,6 @@
 /** `borough storage verify` and `borough storage repair`: is a store what was written, and what to do if not. */
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { DamagedEntry, Remedy, Verification } from '../backup/backup.ts'
 import type { Paint } from './colour.ts'
@@ -60,7 +62,7 @@ export function addRepairCommand(program: Command): void {
         'removal',
       ]),
     )
-    .option('--from <file>', 'the backup to look into')
+    .option('--from <file>', 'the backup to look into: a file, or a folder of --incremental')
     .option('--index', 'make the index of what exists anew from the log, where that is sound; history is given up')
     .option('--accept-loss', 'with --index: also where the log lacks something that was written, without it')
     .option('--yes', 'really do it')
@@ -95,7 +97,7 @@ async function run(flags: RepairFlags, command: Command): Promise<void> {
       names: [place.dataDir],
     })
   }
-  const from = flags.from === undefined ? {} : { backup: readableFile(command, 'from', flags.from) }
+  const from = flags.from === undefined ? {} : { backup: backupAt(flags.from, command) }
   const options = { ...(await placeOptions()), ...from }
   if (flags.key !== undefined && flags.with !== undefined) {
     const { key, with: remedy } = flags
@@ -117,6 +119,11 @@ async function run(flags: RepairFlags, command: Command): Promise<void> {
     },
     names: damaged.map(({ key }) => key),
   })
+}
+
+function backupAt(from: string, command: Command): string {
+  const isFolder = from !== '' && statSync(from, { throwIfNoEntry: false })?.isDirectory() === true
+  return isFolder ? resolve(from) : readableFile(command, 'from', from)
 }
 
 const verdict = (findings: number, paint: Paint): string =>

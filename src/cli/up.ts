@@ -257,7 +257,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     dataDir: usableFolder(command, 'data-dir', flags.dataDir),
     storage: storageChoice(flags.storage, flags, command),
     ...(flags.acceptLoss ? { acceptLoss: true } : {}),
-    ...(flags.maxStoreSize === undefined ? {} : { maxStoreBytes: flags.maxStoreSize }),
+    ...maxStoreOf(flags, command),
     scrubEveryMs: flags.scrubEvery,
     listen: flags.listen,
     extraNames: flags.tlsSan,
@@ -372,6 +372,15 @@ function parseLevel(text: string): number {
 const parseWorkers = (text: string): number => parseCountUpTo(text, 256)
 
 /** `512Mi`, `8Gi`, `1Ti` in bytes. */
+function maxStoreOf({ maxStoreSize, storage }: UpFlags, command: Command): Pick<Config, 'maxStoreBytes'> {
+  if (maxStoreSize === undefined) return {}
+  if (storage.engine !== 'sqlite') {
+    const instead = storage.engine === 'etcd' ? 'etcd has --quota-backend-bytes' : 'one in memory has no bound'
+    command.error(`--max-store-size is of a SQLite store: ${instead}`)
+  }
+  return { maxStoreBytes: maxStoreSize }
+}
+
 function parseStoreSize(text: string): number {
   const [, digits = '', unit = 'Mi'] = /^(\d+)(Mi|Gi|Ti)$/.exec(text) ?? []
   const bytes = Number(digits) * 1024 ** ({ Mi: 2, Gi: 3, Ti: 4 }[unit] ?? 2)

@@ -1,6 +1,6 @@
 /** `borough storage verify` and `borough storage repair`, on stores that were damaged behind the server's back. */
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -148,6 +148,23 @@ describe('repair', () => {
     const repaired = await borough('storage', 'repair', '--key', key, '--with', 'backup', '--from', file, '--yes')
     expect(repaired).toMatchObject({ code: 0 })
     expect(await valueNow()).toBe('second')
+  })
+
+  it('takes the version of the newest backup of a folder, with what changed after the full one', async () => {
+    const set = join(dataDir, 'set')
+    await mkdir(set, { mode: 0o700 })
+    expect(await borough('backup', '--incremental', '--to', set)).toMatchObject({ code: 0 })
+    {
+      await using storage = await open()
+      second = await write(storage, 'third', second)
+    }
+    expect(await borough('backup', '--incremental', '--to', set)).toMatchObject({ code: 0 })
+    damageValue()
+    const { out } = await borough('storage', 'repair', '--from', set)
+    expect(out).toContain(`  --key ${key} --with backup\n`)
+    const repaired = await borough('storage', 'repair', '--key', key, '--with', 'backup', '--from', set, '--yes')
+    expect(repaired).toMatchObject({ code: 0, err: '' })
+    expect(await valueNow()).toBe('third')
   })
 
   it('removes what nothing is left of', async () => {

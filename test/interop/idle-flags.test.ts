@@ -20,6 +20,14 @@ test.each([
   { args: ['up', '--etcd-password-file', 'password'], says: `--etcd-password-file ${ofEtcd}` },
   { args: ['up', '--storage', 'memory', '--etcd-prefix', '/one'], says: `--etcd-prefix ${ofEtcd}` },
   { args: ['backup', '--to', '/nowhere/backup', '--etcd-cafile', 'ca.pem'], says: `--etcd-cafile ${ofEtcd}` },
+  {
+    args: ['up', '--storage', 'memory', '--max-store-size', '1Gi'],
+    says: '--max-store-size is of a SQLite store: one in memory has no bound',
+  },
+  {
+    args: ['up', '--storage', 'etcd://127.0.0.1:1', '--max-store-size', '1Gi'],
+    says: '--max-store-size is of a SQLite store: etcd has --quota-backend-bytes',
+  },
   { args: ['up', '--backup-keep', '3'], says: '--backup-keep needs --backup-dir' },
   { args: ['up', '--audit-log-keep', '3'], says: '--audit-log-keep needs --audit-log' },
   { args: ['up', '--oidc-ca-file', 'ca.pem'], says: '--oidc-ca-file needs --oidc-issuer-url' },
