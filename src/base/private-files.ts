@@ -3,7 +3,7 @@
  * at all, and refused when other users of the machine may read them. Every refusal is one line that says what to do.
  */
 import { constants, type Stats } from 'node:fs'
-import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { access, type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { shellWord } from './shell-text.ts'
 
@@ -177,6 +177,9 @@ export async function ensurePrivateFile(path: string): Promise<void> {
     if (!found.isFile()) throw new PrivateFileError(`${path} is no file`, { cause: error })
     const problem = problemOf(path, found, 'chmod 600')
     if (problem !== undefined) throw new PrivateFileError(problem, { cause: error })
+    await access(path, constants.W_OK).catch((cause: unknown) => {
+      throw new PrivateFileError(`can't write ${path} (${codeOf(cause)})`, { cause })
+    })
   }
 }
 

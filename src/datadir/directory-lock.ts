@@ -1,7 +1,7 @@
 /**
  * The lock of a data directory: SQLite's file lock, the one lock Node has that dies with its process.
  *
- * It is on a file, not on its name. Where somebody removes the file, or puts another in its place, nothing would keep a
+ * It is on a file, not on its name. Where the file is removed, or another is put in its place, nothing would keep a
  * second server away. So the holder looks at the name now and then, and takes the lock of what it finds there; where
  * another process holds that, and goes on holding it, the directory is theirs.
  */
@@ -78,7 +78,7 @@ export class DirectoryLock implements Disposable {
       this.#file = file
       this.#inode = inodeOf(this.#path) ?? 'gone'
     } catch (error) {
-      // A directory that was moved, or has no room, is nobody else's: the next look tries again.
+      // A directory that was moved, or has no room, is no other server's: the next look tries again.
       if (isBusy(error)) this.#looksInVain++
     }
   }

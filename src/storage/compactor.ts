@@ -6,8 +6,8 @@
  * the history found is kept for one more window. A store that rests is left alone until it moves, or until a note is
  * due.
  *
- * A store that is full keeps less: what was deleted makes room only once history no longer needs it, and nobody could
- * write for the whole window.
+ * A store that is full keeps less: what was deleted makes room only once history no longer needs it, and no client
+ * could write for the whole window.
  */
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Revision, Storage } from './storage.ts'

@@ -3,12 +3,13 @@
  * stopped and started; and when there is room again it takes everything, by itself.
  */
 import { execFileSync } from 'node:child_process'
-import { rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openDataDir } from '../../src/datadir/data-dir.ts'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import { prefixSpan, type Storage } from '../../src/storage/storage.ts'
 import { type ServedStore, serveStore } from '../encryption/served-store.ts'
@@ -224,5 +225,30 @@ describe.skipIf(!mounted)(`a full disk${mounted ? '' : ' (skipped: nothing may b
     expect((await server.send('GET', `${configMaps}/c`)).status).toBe(200)
     expect((await server.send('DELETE', `${configMaps}/c`)).status).toBe(200)
     truncateSync(ballast)
+  })
+})
+
+describe.skipIf(!mounted)('a file system that is read-only', () => {
+  it('is said to be so, by the lock of the directory and by the store', async () => {
+    const disk = await mkdtemp(join(tmpdir(), 'borough-read-only-'))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=40m,mode=700', 'tmpfs', disk])
+    try {
+      const directory = join(disk, 'store')
+      {
+        await using dataDir = await openDataDir(disk)
+        await using storage = await SqliteStorage.open({ directory, reserveBytes: mebibyte })
+        expect(await write(storage, '/a', value(1))).toBe('ok')
+        await expect.poll(() => existsSync(join(directory, 'reserve')), { timeout: 30_000 }).toBe(true)
+        expect(dataDir.path).toBe(disk)
+      }
+      execFileSync('mount', ['-o', 'remount,ro', disk])
+      await expect(openDataDir(disk)).rejects.toThrow(`can't write ${join(disk, 'lock')} (EROFS)`)
+      await expect(SqliteStorage.open({ directory, reserveBytes: mebibyte })).rejects.toThrow(
+        `${join(directory, 'state.db')} is read-only for this process`,
+      )
+    } finally {
+      execFileSync('umount', [disk])
+      await rm(disk, { recursive: true })
+    }
   })
 })

@@ -66,7 +66,7 @@ export class OwnerLock implements Disposable {
   }
 
   /**
-   * The lock is on a file, not on its name: where somebody removes that, nothing would keep a second process away. So it
+   * The lock is on a file, not on its name: where that is removed, nothing would keep a second process away. So it
    * is taken anew. `onLost`: another process was faster.
    */
   watch(onLost: () => void): void {

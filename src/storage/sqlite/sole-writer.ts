@@ -1,5 +1,5 @@
 /**
- * That nobody else writes into a store, asked within each transaction, since the lock that should keep others away can
+ * That no other program writes into a store, asked within each transaction, since the lock that should keep others away can
  * be removed: another program that writes would make every memory of this one wrong.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'

@@ -3,7 +3,7 @@
  *
  * @see https://www.sqlite.org/rescode.html
  */
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { accessSync, closeSync, constants as fileModes, openSync, rmSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { StorageErrorCode } from '../storage.ts'
@@ -49,9 +49,20 @@ export function faultOf(error: unknown, path: string): Fault {
       if (detail === ioErrorWrite && isQuotaUsedUp(dirname(path))) return fullFault(path)
       return { code: 'unavailable', message: `reading or writing ${path} failed (${text}, code ${detail})` }
     case cannotOpen:
+      // For want of the files that SQLite makes beside it.
+      if (!isWritable(dirname(path))) return readOnlyFault(path)
       return { code: 'unavailable', message: `${path} can not be opened` }
     default:
       return { code: 'unavailable', message: `${path}: ${text} (code ${detail})` }
+  }
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, fileModes.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -4,7 +4,7 @@
  * by itself; until there is room for the reserve again. So a full disk can be emptied by the clients that filled it,
  * and the store can be closed and opened.
  */
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { pragma } from './file-format.ts'
@@ -34,11 +34,17 @@ export interface StoreRoomOptions {
 export const usualBytes = (maxFileBytes: number, reserveBytes: number): number =>
   maxFileBytes === 0 ? 0 : Math.max(1, maxFileBytes - reserveBytes)
 
-/** Gives up a reserve of a store that is not open. False: there is none. */
+/** Gives up a reserve of a store that is not open. False: there is none, or none that can be removed. */
 export function giveUpReserve(directory: string): boolean {
   const path = [reserveName, openingName].map((name) => join(directory, name)).find((each) => existsSync(each))
-  if (path !== undefined) rmSync(path)
-  return path !== undefined
+  if (path === undefined) return false
+  try {
+    unlinkSync(path)
+    return true
+  } catch {
+    // On a file system that is read-only it helps no start: what the store said is what the operator hears.
+    return false
+  }
 }
 
 export class StoreRoom implements Disposable {
