@@ -19,7 +19,7 @@ export class BackupLedger {
   #successes = 0
   #failures = 0
   #last: (FinishedBackup & { readonly atMs: number }) | undefined
-  /** By a clock that nobody sets: a late backup is late whatever the time of day is. */
+  /** By a clock that is never set: a late backup is late whatever the time of day is. */
   #lastMonotonicMs: number | undefined
   /** Since the last success. */
   #failed: { readonly atMs: number; readonly why: string } | undefined

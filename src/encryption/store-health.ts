@@ -45,23 +45,26 @@ function scrubFamilies(scrub: ScrubReport | undefined): readonly ReadFamily[] {
 }
 
 function backupFamilies(backups: BackupReport | undefined): readonly ReadFamily[] {
-  if (backups === undefined) return []
-  const { successes, failures, lastMs = 0, sizeBytes, durationMs, everyMs } = backups
+  const { sizeBytes, durationMs } = backups ?? {}
   const gauge = (name: string, help: string, value: number | undefined): ReadFamily => {
     return { type: 'gauge', name, help, samples: value === undefined ? [] : [{ labels: {}, value }] }
   }
+  const last = backups && (backups.lastMs ?? 0) / 1000
+  const every = backups && backups.everyMs / 1000
   return [
     {
       type: 'counter',
       name: 'borough_backup_runs_total',
       help: 'Backups that the server made by itself, or tried to make.',
-      samples: [
-        { labels: { result: 'success' }, value: successes },
-        { labels: { result: 'failure' }, value: failures },
-      ],
+      samples: backups
+        ? [
+            { labels: { result: 'success' }, value: backups.successes },
+            { labels: { result: 'failure' }, value: backups.failures },
+          ]
+        : [],
     },
-    gauge('borough_backup_last_success_timestamp_seconds', 'When one last succeeded; 0: none yet.', lastMs / 1000),
-    gauge('borough_backup_interval_seconds', 'How often one is made.', everyMs / 1000),
+    gauge('borough_backup_last_success_timestamp_seconds', 'When one last succeeded; 0: none yet.', last),
+    gauge('borough_backup_interval_seconds', 'How often one is made.', every),
     gauge('borough_backup_last_size_bytes', 'The newest file of the last one.', sizeBytes),
     gauge(
       'borough_backup_last_duration_seconds',
