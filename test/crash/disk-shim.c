@@ -227,6 +227,19 @@ int rename(const char *from, const char *to) {
   return REAL(rename)(from, to);
 }
 
+/* Names come to the disk at once, as those of files do. */
+int mkdir(const char *path, mode_t mode) {
+  char image[PATH_MAX];
+  if (is_ours(path) && image_of(path, image)) REAL(mkdir)(image, mode);
+  return REAL(mkdir)(path, mode);
+}
+
+int link(const char *from, const char *to) {
+  char image_from[PATH_MAX], image_to[PATH_MAX];
+  if (is_ours(from) && image_of(from, image_from) && image_of(to, image_to)) REAL(link)(image_from, image_to);
+  return REAL(link)(from, to);
+}
+
 static int opens(const char *path, int flags, int (*real)(const char *, int, ...), mode_t mode) {
   if (is_ours(path)) {
     if (flags & O_CREAT) changing();

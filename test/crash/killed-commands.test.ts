@@ -1,7 +1,8 @@
 /**
- * Commands that change stores, killed before one of their calls that change a file: what they leave is whole, or
- * refused in one line that says what to do, and the command can be given again. BOROUGH_KILLED_COMMANDS sets how many
- * moments of each are tried (nightly: 1000, all of them).
+ * Commands that change stores, killed before one of their calls that change a file, with the machine or without; or
+ * whose disk fails one write or flush: what they leave is whole, or refused in one line that says what to do, and the
+ * command can be given again. BOROUGH_KILLED_COMMANDS sets how many moments of each are tried (nightly: 1000, all of
+ * them).
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -27,7 +28,7 @@ import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import { prefixSpan, type Storage } from '../../src/storage/storage.ts'
 import { aesgcm, identity, writeConfiguration } from '../encryption/configurations.ts'
 import { main } from '../interop/serving-process.ts'
-import { DiskShim } from './disk-shim.ts'
+import { DiskShim, type ShimOptions } from './disk-shim.ts'
 import { randomFrom } from './random-damage.ts'
 
 const moments = Number(process.env['BOROUGH_KILLED_COMMANDS'] ?? 2)
@@ -120,29 +121,64 @@ function withSoundData(folder: string): void {
   chmodSync(data(folder), 0o700)
 }
 
-const subjects: readonly Subject[] = [
-  {
-    name: 'borough restore',
-    prepare(folder) {
-      done('backup', '--data-dir', join(root, 'sound'), '--to', join(folder, 'file'))
-    },
-    command: (folder) => [main, 'restore', '--from', join(folder, 'file'), '--data-dir', data(folder)],
+/** A folder with a full backup, and a store with more than that. */
+async function withSet(folder: string): Promise<void> {
+  withSoundData(folder)
+  mkdirSync(join(folder, 'set'), { mode: 0o700 })
+  done('backup', '--data-dir', data(folder), '--incremental', '--to', join(folder, 'set'))
+  await using storage = await SqliteStorage.open({ directory: join(data(folder), 'store') })
+  await fill(storage, 40, 60)
+}
+
+interface Filling {
+  prepare(folder: string): void | Promise<void>
+  command(folder: string, to: string): readonly string[]
+}
+
+/** What fills an empty data directory with the sound state: that is there as a whole, or said not to be. */
+function filling(name: string, { prepare, command }: Filling): Subject {
+  const to = (folder: string): string => join(folder, 'new')
+  return {
+    name,
+    prepare,
+    command: (folder) => command(folder, to(folder)),
     async judge(folder) {
-      const isBegun = existsSync(join(data(folder), 'unfinished-copy'))
-      const isWhole = !isBegun && existsSync(join(data(folder), 'store/state.db'))
-      if (isWhole) return expect(await stateIn(data(folder))).toEqual(sound)
+      const isBegun = existsSync(join(to(folder), 'unfinished-copy'))
+      const isWhole = !isBegun && existsSync(join(to(folder), 'store/state.db'))
+      if (isWhole) return expect(await stateIn(to(folder))).toEqual(sound)
       if (isBegun) {
         const copy = 'a copy of \\S+ that began at \\S+ was not finished. Empty it and copy again'
-        const words = `${data(folder)} holds only a part: ${copy}`
-        const place = { ...places, storage: { engine: 'sqlite' as const }, dataDir: data(folder) }
-        await expect(openServerStorage(place)).rejects.toThrow(new RegExp(`^${words}$`))
-        const again = run([main, 'restore', '--from', join(folder, 'file'), '--data-dir', data(folder)])
+        const place = { ...places, storage: { engine: 'sqlite' as const }, dataDir: to(folder) }
+        await expect(openServerStorage(place)).rejects.toThrow(new RegExp(`^${to(folder)} holds only a part: ${copy}$`))
+        const again = run(command(folder, to(folder)))
         expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/^borough: [^\n]+\n$/) })
-        rmSync(data(folder), { recursive: true })
+        rmSync(to(folder), { recursive: true })
       }
-      expect(await restored(join(folder, 'file'), data(folder))).toEqual(sound)
+      expect(run(command(folder, to(folder)))).toMatchObject(ended)
+      expect(await stateIn(to(folder))).toEqual(sound)
     },
-  },
+  }
+}
+
+const subjects: readonly Subject[] = [
+  filling('borough restore', {
+    prepare: (folder) => done('backup', '--data-dir', join(root, 'sound'), '--to', join(folder, 'file')),
+    command: (folder, to) => [main, 'restore', '--from', join(folder, 'file'), '--data-dir', to],
+  }),
+  filling('borough restore --to, from a folder', {
+    async prepare(folder) {
+      await withSet(folder)
+      done('backup', '--data-dir', data(folder), '--incremental', '--to', join(folder, 'set'))
+    },
+    command: (folder, to) => {
+      const [, revision = ''] = /full-0*(\d+)/.exec(readdirSync(join(folder, 'set')).toSorted().at(-1) ?? '') ?? []
+      return [main, 'restore', '--from', join(folder, 'set'), '--to', revision, '--data-dir', to]
+    },
+  }),
+  filling('borough storage copy', {
+    prepare: withSoundData,
+    command: (folder, to) => [main, 'storage', 'copy', '--from', `sqlite:${data(folder)}`, '--to', `sqlite:${to}`],
+  }),
   {
     name: 'borough backup',
     prepare: withSoundData,
@@ -154,13 +190,7 @@ const subjects: readonly Subject[] = [
   },
   {
     name: 'borough backup --incremental',
-    async prepare(folder) {
-      withSoundData(folder)
-      mkdirSync(join(folder, 'set'), { mode: 0o700 })
-      done('backup', '--data-dir', data(folder), '--incremental', '--to', join(folder, 'set'))
-      await using storage = await SqliteStorage.open({ directory: join(data(folder), 'store') })
-      await fill(storage, 40, 60)
-    },
+    prepare: withSet,
     command: (folder) => [main, 'backup', '--data-dir', data(folder), '--incremental', '--to', join(folder, 'set')],
     async judge(folder) {
       const before = await restored(join(folder, 'set'), join(folder, 'restored'))
@@ -251,11 +281,50 @@ const subjects: readonly Subject[] = [
   },
 ]
 
-describe.skipIf(typeof shim === 'string')('killed at any moment', { timeout: 60_000 + moments * 60_000 }, () => {
-  it.each(subjects)('$name leaves what is whole, or refused in one line', async (subject) => {
+/** What a disk does to a process. */
+interface Fate {
+  readonly what: string
+  /** At the n-th of `calls` that change a file, of a process whose files are below `root`. */
+  at(n: number, root: string): ShimOptions
+  /** Where its files are afterwards. */
+  left(folder: string): string
+  readonly ends: (ended: Ended) => void
+}
+
+const killed = ({ signal, stderr }: Ended): void => expect(signal, stderr).toBe('SIGKILL')
+const imageOf = (folder: string): string => `${folder}-disk`
+
+const fates: readonly Fate[] = [
+  { what: 'is killed', at: (killAt, at) => ({ root: at, killAt }), left: (folder) => folder, ends: killed },
+  {
+    what: 'is killed as its machine loses its power',
+    at(killAt, at) {
+      cpSync(at, imageOf(at), { recursive: true })
+      return { root: at, image: imageOf(at), killAt }
+    },
+    left: imageOf,
+    ends: killed,
+  },
+  ...(['write', 'fsync'] as const).map((call) => ({
+    what: `meets a ${call} that fails`,
+    // There are several other calls to each of these.
+    at: (n: number, at: string): ShimOptions => ({ root: at, fail: { call, from: Math.ceil(n / 4), times: 1 } }),
+    left: (folder: string): string => folder,
+    ends({ code, signal, stderr }: Ended): void {
+      expect(signal, stderr).toBeNull()
+      if (code !== 0) expect(stderr).toMatch(/borough: [^\n]+\n$|Error: /)
+    },
+  })),
+]
+
+const cases = fates.flatMap((fate) => subjects.map((subject) => ({ ...subject, ...fate, subject, fate })))
+
+describe.skipIf(typeof shim === 'string')('at any moment', { timeout: 60_000 + moments * 60_000 }, () => {
+  it.each(cases)('$name that $what leaves what is whole, or refused in one line', async ({ subject, fate }) => {
     if (typeof shim === 'string') throw new Error(shim)
+    const prefix = `${subjects.indexOf(subject)}-${fates.indexOf(fate)}`
     const make = async (name: string): Promise<string> => {
-      const folder = join(root, `${subjects.indexOf(subject)}-${name}`)
+      const folder = join(root, `${prefix}-${name}`)
       mkdirSync(folder)
       await subject.prepare(folder)
       return folder
@@ -266,16 +335,22 @@ describe.skipIf(typeof shim === 'string')('killed at any moment', { timeout: 60_
     expect(run(subject.command(whole), shim.environment({ root: whole, countFile }))).toMatchObject(ended)
     const calls = Number(readFileSync(countFile, 'utf8'))
     expect(calls).toBeGreaterThan(5)
-    const random = randomFrom(subjects.indexOf(subject) + 1)
+    const random = randomFrom(cases.findIndex((each) => each.subject === subject && each.fate === fate) + 1)
     const all = moments >= calls
-    for (let i = 1; i <= Math.min(moments, calls); i++) {
+    // The plain kill is tried most often.
+    const times = all ? calls : fate === fates[0] ? moments : Math.ceil(moments / 2)
+    for (let i = 1; i <= times; i++) {
       // One in each part of the whole.
-      const killAt = all ? i : 1 + Math.floor(((i - 1 + random(1000) / 1000) * calls) / moments)
-      const folder = await make(`killed-${killAt}`)
-      const { signal, stderr } = run(subject.command(folder), shim.environment({ root: folder, killAt }))
-      expect(signal, `call ${killAt} of ${calls}: ${stderr}`).toBe('SIGKILL')
-      await subject.judge(folder)
-      rmSync(folder, { recursive: true, force: true })
+      const at = all ? i : 1 + Math.floor(((i - 1 + random(1000) / 1000) * calls) / times)
+      const folder = await make(`at-${at}`)
+      fate.ends(run(subject.command(folder), shim.environment(fate.at(at, folder))))
+      const left = fate.left(folder)
+      try {
+        await subject.judge(left)
+      } catch (error) {
+        throw new Error(`at call ${at} of ${calls}`, { cause: error })
+      }
+      for (const each of [folder, left]) rmSync(each, { recursive: true, force: true })
     }
   })
 })
