@@ -16,8 +16,8 @@ import { findStatusError, isNotFound } from '../kube/status-error.ts'
 import { formatMicroTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { serverUser, type UserInfo } from '../kube/user.ts'
-import { announceArrival, arrivalsAt, newestLevel, raiseLevel } from '../storage/format-level.ts'
-import type { Storage } from '../storage/storage.ts'
+import { announceArrival, arrivalsAt, checkLevel, newestLevel, raiseLevel } from '../storage/format-level.ts'
+import { isStorageError, type Storage } from '../storage/storage.ts'
 import type { StorageChoice } from '../storage/storage-choice.ts'
 
 const namespace = 'kube-system'
@@ -48,6 +48,7 @@ export class FormatLevels implements AsyncDisposable {
   readonly #stop = new AbortController()
   #level: number | undefined
   #problem: string | undefined
+  #isAnnounced = false
   /** When each Lease was first seen as it is. */
   readonly #seen = new Map<string, { readonly renewTime: string | undefined; readonly atMs: number }>()
   #running: Promise<void> = Promise.resolve()
@@ -63,29 +64,49 @@ export class FormatLevels implements AsyncDisposable {
     return this.#problem
   }
 
-  /** Resolves when this server is announced; from then on the level follows those that are there. */
+  /**
+   * Resolves when this server is announced; from then on the level follows those that are there. On a store that has
+   * no room it is announced as soon as there is some: until then nothing is written, in any form.
+   */
   async start(): Promise<this> {
-    const { storage, clock, renewEveryMs, log } = this.#options
-    await this.#renew()
-    await announceArrival(storage)
-    await this.#look()
+    const { clock, renewEveryMs } = this.#options
+    try {
+      await this.#agree()
+    } catch (error) {
+      if (!isStorageError(error, 'full') && findStatusError(error)?.code !== 507) throw error
+      this.#fail(error)
+    }
     this.#running = (async () => {
       for (;;) {
         await sleep(clock, renewEveryMs, this.#stop.signal)
         if (this.#stop.signal.aborted) return
         try {
-          await this.#renew()
-          await this.#look()
+          await this.#agree()
           this.#problem = undefined
         } catch (error) {
-          const { message } = error as Error
-          if (message === this.#problem) continue
-          this.#problem = message
-          log.warn({ error }, 'the format level of the store could not be agreed on; it is tried again')
+          this.#fail(error)
         }
       }
     })()
     return this
+  }
+
+  async #agree(): Promise<void> {
+    const { storage } = this.#options
+    await this.#renew()
+    if (!this.#isAnnounced) {
+      await announceArrival(storage)
+      await checkLevel(storage, 'the store')
+      this.#isAnnounced = true
+    }
+    await this.#look()
+  }
+
+  #fail(error: unknown): void {
+    const { message } = error as Error
+    if (message === this.#problem) return
+    this.#problem = message
+    this.#options.log.warn({ error }, 'the format level of the store could not be agreed on; it is tried again')
   }
 
   /** Others need not wait until the Lease lapses. */

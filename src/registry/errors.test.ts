@@ -34,7 +34,7 @@ const statuses: Readonly<Record<StorageErrorCode, Status>> = {
     code: 413,
   }),
   full: failure({
-    message: 'the store is full: only deletes and small changes are taken until there is room',
+    message: 'the store is full: at most deletes and small changes are taken until there is room',
     code: 507,
   }),
   unavailable: away,

@@ -25,7 +25,7 @@ export function fromStorage(error: unknown): unknown {
     case 'tooLarge':
       return requestTooLarge(maxValueBytes)
     case 'full':
-      return new StatusError('the store is full: only deletes and small changes are taken until there is room', {
+      return new StatusError('the store is full: at most deletes and small changes are taken until there is room', {
         code: 507,
         cause: error,
       })

@@ -150,16 +150,16 @@ export interface OpenedState {
   valuesIn(span: Span): Iterable<Entry>
 }
 
-/** Whether a store that lies on a disk of ours can be written, and how much room it has. */
+/** Whether a store can be written; and how much room it has, where it lies on a disk of ours. */
 export interface StoreCondition {
-  /** `small`: no room; only deletes, and changes that take hardly more. `none`: not until a restart. */
+  /** `small`: no room; at most deletes, and changes that take hardly more. `none`: not until a restart. */
   readonly writes: 'all' | 'small' | 'none'
   /** What an operator should know of it, one line each; empty: all is well. */
   readonly warnings: readonly string[]
   /** Of the file and its log. */
-  readonly usedBytes: number
+  readonly usedBytes?: number
   /** Until there is no more room: on the disk, or to the largest size. */
-  readonly freeBytes: number
+  readonly freeBytes?: number
 }
 
 /** What a scrub of the store has found. */

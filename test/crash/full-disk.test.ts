@@ -189,7 +189,7 @@ describe.skipIf(!mounted)(`a full disk${mounted ? '' : ' (skipped: nothing may b
       for (let i = 0; refused.status === 201 && i < 400; i++) refused = await create(server, `more${i}`)
       expect(refused.status).toBe(507)
       expect(refused.body.message).toBe(
-        'the store is full: only deletes and small changes are taken until there is room',
+        'the store is full: at most deletes and small changes are taken until there is room',
       )
       const names = ((await server.send('GET', configMaps)).text.match(/"name":"c\d+"/g) ?? []).length
       expect(names).toBe(20)

@@ -20,6 +20,7 @@ import type {
   Revision,
   Span,
   Storage,
+  StoreCondition,
   Transaction,
 } from '../storage.ts'
 import { endOfCommit, isStorageError, StorageError } from '../storage.ts'
@@ -32,7 +33,7 @@ import { EtcdConnection } from './connection.ts'
 import type { RawRange } from './key-space.ts'
 import { KeySpace } from './key-space.ts'
 import type { EtcdUser } from './login.ts'
-import type { RangeRequest, RangeResponse } from './messages.ts'
+import type { Op, RangeRequest, RangeResponse, TxnRequest, TxnResponse } from './messages.ts'
 import { compactMethod, rangeMethod, txnMethod } from './messages.ts'
 import { type HeaderOf, plainPut } from './prepared-transaction.ts'
 import { endOf, modRevisionOf, recordHeader, toEntry } from './record.ts'
@@ -67,6 +68,9 @@ const sealedHeader =
   (key, position, previous, value) =>
     sealValue({ key, revision: undefined }, { position, timeMs: clock.now(), previous }, value)
 
+const putsSomething = (ops: readonly Op[]): boolean =>
+  ops.some((op) => op.type === 'put' || (op.type === 'txn' && putsSomething(op.request.success)))
+
 /** Keys fetched per request of a long range: bounds the size of one answer. */
 const pageKeys = 1_000
 
@@ -80,6 +84,8 @@ export class EtcdStorage implements Storage {
   #closed: Promise<void> | undefined
   /** Values are written with their checksum. */
   #seals: boolean
+  /** It refused the last write for want of room. */
+  #isFull = false
 
   /**
    * Connects, and makes sure that the cluster answers.
@@ -117,7 +123,7 @@ export class EtcdStorage implements Storage {
       issuer: this,
       header: (key, position, previous, value) =>
         this.#seals || isFormatRecord(key) ? sealed(key, position, previous, value) : recordHeader(position),
-      send: (request, repeatable) => connection.call(txnMethod, request, { repeatable }),
+      send: (request, repeatable) => this.#send(request, repeatable),
     })
     this.#feed = new ChangeFeed({
       clock,
@@ -187,6 +193,12 @@ export class EtcdStorage implements Storage {
     this.#seals = level > 0
   }
 
+  condition(): StoreCondition {
+    if (!this.#isFull) return { writes: 'all', warnings: [] }
+    const warning = 'etcd is full (NOSPACE): it takes deletes alone until it is compacted, defragmented and disarmed'
+    return { writes: 'small', warnings: [warning] }
+  }
+
   async currentRevision(): Promise<Revision> {
     return endOf(await this.#currentModRevision(undefined))
   }
@@ -227,6 +239,18 @@ export class EtcdStorage implements Storage {
       this.#connection.close()
     })()
     await this.#closed
+  }
+
+  async #send(request: TxnRequest, repeatable: boolean): Promise<TxnResponse> {
+    try {
+      const answer = await this.#connection.call(txnMethod, request, { repeatable })
+      // Others pass a full etcd too.
+      if (putsSomething(request.success)) this.#isFull = false
+      return answer
+    } catch (error) {
+      if (isStorageError(error, 'full')) this.#isFull = true
+      throw error
+    }
   }
 
   #checkOpen(): void {
