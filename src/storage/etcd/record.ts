@@ -13,6 +13,7 @@
  * none of them is left.
  */
 import { damageNote } from '../damaged-value.ts'
+import { isEncrypted } from '../encrypted-mark.ts'
 import { DamagedValueError, hasHeader, headerLength, nearlyHasHeader, openValue } from '../sealed-value.ts'
 import type { Entry, Revision } from '../storage.ts'
 import { positionsPerCommit } from '../storage.ts'
@@ -20,6 +21,7 @@ import type { Compare, KeyValue } from './messages.ts'
 
 const mark = 0xff
 const headerBytes = 4
+const objectsRoot = '/registry/'
 
 export function recordHeader(position: number): Uint8Array {
   return Uint8Array.of(mark, position >> 8, position & 0xff, 0)
@@ -37,7 +39,7 @@ function valueOf(key: string, revision: Revision, { value, createRevision, modRe
     damageNote(`the stored value of ${key} at revision ${revision} is damaged: ${what}`)
   if (!hasHeader(value)) {
     if (nearlyHasHeader(value) && value[4] === 0xfe) return damaged('its header is not one')
-    if (value[0] !== mark) return new Uint8Array(value)
+    if (value[0] !== mark) return mayBeObject(key, value) ? new Uint8Array(value) : damaged('it is no object')
     if (value.length < headerBytes || value[3] !== 0 || storedPosition(value) >= positionsPerCommit) {
       return damaged('its header is not one')
     }
@@ -54,6 +56,17 @@ function valueOf(key: string, revision: Revision, { value, createRevision, modRe
   } catch (error) {
     if (error instanceof DamagedValueError) return damageNote(error.message)
     throw error
+  }
+}
+
+/** What other hands put under the key of an object has no checksum: it must be one at least, or an encrypted one. */
+function mayBeObject(key: string, value: Buffer): boolean {
+  if (!key.startsWith(objectsRoot) || isEncrypted(value)) return true
+  try {
+    const parsed: unknown = JSON.parse(value.toString('utf8'))
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+  } catch {
+    return false
   }
 }
 
