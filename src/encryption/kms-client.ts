@@ -127,7 +127,7 @@ export class KmsClient {
       while (reader.next()) read(reader)
     } catch (cause) {
       if (signal.aborted) {
-        // What comes next begins anew: whoever holds this connection may never answer again.
+        // What comes next begins anew: a plugin that hangs on this connection may never answer on it again.
         session.destroy()
         throw new KmsError(codeDeadlineExceeded, `${method}: no answer within ${this.#timeoutMs} ms`, { cause })
       }

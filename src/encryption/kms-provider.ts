@@ -139,7 +139,7 @@ export class KmsProvider implements Provider, Disposable {
     const id = idOf(source)
     const known = this.#seeds.get(id)
     if (known !== undefined && (known.isProven || source.check === undefined)) return Promise.resolve(known.seed)
-    // Who has a check waits for nobody who has none.
+    // A call with a check does not wait for one without.
     const question = source.check === undefined ? id : `checked ${id}`
     const asked = this.#asked.get(question) ?? this.#ask(id, source).finally(() => this.#asked.delete(question))
     this.#asked.set(question, asked)

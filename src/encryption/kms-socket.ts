@@ -23,7 +23,7 @@ export async function checkKmsSocket(path: string): Promise<void> {
   const folder = dirname(place)
   const { mode } = await stat(folder)
   if ((mode & othersMayWrite) === 0) return
-  // Whoever was first made it; with the sticky bit nobody else can have put it there in place of theirs.
+  // With the sticky bit no other user can have put a socket in the place of one of root or of this process.
   const isTrusted = socket.uid === 0 || socket.uid === process.getuid?.()
   if ((mode & sticky) !== 0 && isTrusted) return
   throw new Error(
