@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { Client, ObjectRef } from '../../src/client/client.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
+import { publishedAuthorities } from '../support/empty-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { AnyWorld, anyCluster } from './any-world.ts'
 import { configMap, configMapResource, namespaceResource, refusal, templateResource } from './population-world.ts'
@@ -22,7 +23,7 @@ function kept({ metadata, status: _, ...content }: KubeObject): KubeObject {
 async function backup(world: AnyWorld, name: string): Promise<{ namespace: KubeObject; objects: KubeObject[] }> {
   const { spec: _, ...namespace } = kept(await world.admin.get(namespaceResource, { name }))
   const { items } = await world.admin.list(configMapResource, { namespace: name })
-  return { namespace, objects: items.filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt').map(kept) }
+  return { namespace, objects: items.filter(({ metadata }) => !publishedAuthorities.has(metadata.name)).map(kept) }
 }
 
 async function remove(world: AnyWorld, name: string): Promise<void> {

@@ -18,7 +18,10 @@ const mark = 'borough-tests'
 const definitionName = 'namespacetemplates.policy.borough.dev'
 const patienceMs = 90_000
 /** In every namespace, by the root CA publisher of Kubernetes and that of OpenShift. */
-const publishedAuthorities = new Set(['kube-root-ca.crt', 'openshift-service-ca.crt'])
+export const publishedAuthorities: ReadonlySet<string | undefined> = new Set([
+  'kube-root-ca.crt',
+  'openshift-service-ca.crt',
+])
 
 export interface Emptying {
   /** The kind of templates stays: a server takes a while to forget and learn one. */

@@ -1,5 +1,6 @@
 /** What is wrong with a quiet cluster, compared with what the oracle says and with the last quiet time. */
 import type { KubeObject } from '../../../src/kube/types.ts'
+import { publishedAuthorities } from '../../support/empty-cluster.ts'
 import { isGoing, isInForce, isOff, isOut, nameOf, selects } from '../enforcement/facts.ts'
 import type { Actors } from './actors.ts'
 import {
@@ -31,7 +32,7 @@ const list = async (actors: Actors, path: string): Promise<KubeObject[]> => {
 export async function readWorld(actors: Actors, names: readonly string[]): Promise<World> {
   const namespaces = await list(actors, '/api/v1/namespaces?includeUninitialized=true')
   const templates = await list(actors, '/apis/policy.borough.dev/v1alpha1/namespacetemplates')
-  const objects = (await list(actors, '/api/v1/configmaps')).filter((o) => nameOf(o) !== 'kube-root-ca.crt')
+  const objects = (await list(actors, '/api/v1/configmaps')).filter((o) => !publishedAuthorities.has(nameOf(o)))
   const inSources = objects.filter(({ metadata }) => metadata.namespace === namespaceOfSources)
   return {
     namespaces: new Map(namespaces.filter((n) => names.includes(nameOf(n))).map((n) => [nameOf(n), n])),
