@@ -1,5 +1,6 @@
 /** `borough populate`: population by templates for any cluster. */
 import { type Command, Option } from 'commander'
+import { systemClock } from '../base/clock.ts'
 import { parseListenAddress } from './listen-address.ts'
 import { parseNamespace } from './namespace-name.ts'
 import { outputOption, printAnswer } from './output.ts'
@@ -51,7 +52,11 @@ export function addPopulateCommand(program: Command): void {
       [],
     )
     .option('--image <image>', 'with --print-manifests: the container image', 'borough:latest')
-    .option('--uninstall', 'take webhooks and policies off the cluster and end; templates and objects stay', false)
+    .option(
+      '--uninstall',
+      'take webhooks, policies and the finalizers of templates off the cluster and end; templates and objects stay',
+      false,
+    )
     .addOption(logLevelOption())
     .addOption(outputOption('the ready line, or what is printed or deleted'))
   addSettings(command)
@@ -83,15 +88,21 @@ Examples:
 }
 
 async function uninstall(flags: PopulateFlags, command: Command): Promise<void> {
-  const { uninstallAdmission } = await import('../populate/populate.ts')
+  const { uninstallPopulation } = await import('../populate/populate.ts')
   const { client, server } = await openFlags(flags, 'populate')
-  const removed = await uninstallAdmission(client, { signal: AbortSignal.timeout(patienceMs) })
+  const { namespace } = flags
+  const signal = AbortSignal.timeout(patienceMs)
+  const { removed, released, leader } = await uninstallPopulation({ client, clock: systemClock, namespace, signal })
   await printAnswer(command, {
-    value: { cluster: server, removed },
+    value: { cluster: server, removed, released, ...(leader === undefined ? {} : { leader }) },
     text: () =>
-      removed.length === 0
+      (removed.length === 0
         ? `${server} has none of its webhooks and policies.\n`
-        : removed.map((name) => `${name} deleted\n`).join(''),
+        : removed.map((name) => `${name} deleted\n`).join('')) +
+      released.map((name) => `namespacetemplates/${name} released\n`).join('') +
+      (leader === undefined
+        ? ''
+        : `${leader} still runs, and tells the cluster again when it starts anew: stop it, and say this once more\n`),
     names: removed,
   })
 }

@@ -4,7 +4,7 @@
  *
  * Order of start: the kind is served, the certificate is there, the webhooks answer, the cluster is told of them; then
  * this process runs for leader. All replicas answer webhooks; one runs the controllers. Order of the end: controllers,
- * lease, then the webhooks. The cluster keeps asking them: that is for the next instance, or `uninstallAdmission`.
+ * lease, then the webhooks. The cluster keeps asking them: that is for the next instance, or `uninstallPopulation`.
  */
 
 import { hostname } from 'node:os'
@@ -28,13 +28,14 @@ import { endOf, followMaterial, type Material, obtainMaterial } from './serving-
 import { registeredObjects, tellCluster, titlesOf } from './tell-cluster.ts'
 import { webhookServe } from './webhook-server.ts'
 
-export { type AdmissionBy, uninstallAdmission } from './admission.ts'
+export type { AdmissionBy } from './admission.ts'
 export { definitionName } from './definition.ts'
 export { manifests } from './manifests.ts'
 export { PopulateMetrics } from './metrics.ts'
 export type { Populate, PopulateOptions } from './populate-options.ts'
 export { reachOf, rightsManifests } from './rights.ts'
 export { heldKinds, kindsInTemplates, servedKinds } from './templated-kinds.ts'
+export { uninstallPopulation } from './uninstall.ts'
 export { installName, secretName }
 
 /** How long requests under way may take at the end. */
