@@ -3,6 +3,7 @@
  * wanted before and no longer does, and refuses to change what others own.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/structuredmerge.go v0.36
  */
+import type { MaybeResumable } from '../../base/resumable.ts'
 import { parseApiVersion } from '../gvk.ts'
 import { badRequest, StatusError } from '../status-error.ts'
 import type { JsonObject, KubeObject } from '../types.ts'
@@ -13,10 +14,10 @@ import { allowedAside, type Conflict, conflictError, conflictsWith } from './con
 import { equalSets, type FieldSet, isEmpty } from './field-set.ts'
 import { fieldsOfLastApplied, kubectlManager, withLastApplied } from './last-applied.ts'
 import { type Managed, type ManagerId, readStored, sameManager, timeOfWrite, writeManaged } from './managed-fields.ts'
-import { mergeValues } from './merge-values.ts'
+import { mergingValues } from './merge-values.ts'
 import { objectSchema } from './object-schema.ts'
 import { pruned } from './prune.ts'
-import { pausing, type Steps, settled } from './steps.ts'
+import { pausing, type Steps, settled, stepsOf } from './steps.ts'
 import {
   changesFor,
   knownOnly,
@@ -122,13 +123,14 @@ function* planned(input: ApplyInput, managed: readonly Managed[]): Steps<Plan> {
   )
   if (live === undefined) return { object: config, fields, previous, others, conflicts: [] }
 
-  const lay = (over: JsonObject): JsonObject => mergeValues(root, over, config as unknown as JsonObject) as JsonObject
+  const lay = (over: JsonObject): Steps<JsonObject> =>
+    stepsOf(mergingValues(root, over, config as unknown as JsonObject) as MaybeResumable<JsonObject>, input.slice)
   yield* pausing(input.slice)
-  const merged = lay(live as unknown as JsonObject)
+  const merged = yield* lay(live as unknown as JsonObject)
   yield* pausing(input.slice)
   const rest = previous === undefined ? merged : yield* pruned({ request: input, merged, previous, fields, others })
   // What was emptied by pruning is gone; if the configuration says it is empty, it must be there.
-  const object = (rest === merged ? merged : lay(rest)) as unknown as KubeObject
+  const object = (rest === merged ? merged : yield* lay(rest)) as unknown as KubeObject
   yield* pausing(input.slice)
   const isSame = object === live || others.length === 0
   const changes = isSame ? undefined : yield* comparingObjects(schema, live, object, resetFields, input.slice)

@@ -11,6 +11,7 @@ import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { emptySet, type FieldSet, leaf, orderMembers, recursiveDifference, union, withoutSelf } from './field-set.ts'
+import { makingItemNodes } from './large-lists.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
 import {
@@ -278,7 +279,11 @@ function* comparingField(name: string, pair: Pair, builder: ChangesBuilder, slic
   let old = own(pair.before, name)
   if (old === undefined && field.byValue && pair.hadStructs) old = unset(field)
   const isPart = value !== undefined && !pair.skip(name) && isMap(value) && shapeOf(field, value) === 'map'
+  const isLongList = Array.isArray(value) && value.length > manyMembers && !pair.skip(name)
+  const ofItem = (found: Items): FieldSet => wholeItems(itemSchema(field), found)
   if (isPart && old === undefined) builder.add(fieldElement(name), yield* makingWhole(field, value, slice))
+  else if (isLongList && old === undefined && shapeOf(field, value) === 'list')
+    builder.add(fieldElement(name), yield* makingItemNodes(field, value, ofItem, slice, { '.': leaf }))
   else if (isPart && old !== value && isMap(old) && shapeOf(field, old) === 'map') {
     const inner = new ChangesBuilder()
     yield* comparingFields(pairOf(field, old, value), inner, slice)

@@ -7,14 +7,13 @@ import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { emptySet, type FieldSet, isEmpty, leaf, orderMembers, recursiveDifference, withSelf } from './field-set.ts'
+import { makingItemNodes } from './large-lists.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
 import {
-  addItems,
   anySchema,
   declaredField,
   fieldSchema,
-  type ItemIndex,
   type Items,
   indexList,
   isMap,
@@ -105,12 +104,7 @@ function* makingNode(schema: Schema, value: JsonValue, slice: Slice): Steps<Fiel
 
 function* makingListNode(schema: Schema, list: readonly JsonValue[], slice: Slice): Steps<FieldSet | undefined> {
   if (list.length <= manyMembers) return listNode(schema, list)
-  const index: ItemIndex = new Map()
-  yield* inParts(list, (part) => addItems(index, schema, part), slice)
-  const node: Node = {}
-  const items = itemSchema(schema)
-  yield* inParts([...index], (part) => addItemNodes(part, items, node), slice)
-  return orderMembers(node)
+  return yield* makingItemNodes(schema, list, (found) => itemNode(itemSchema(schema), found), slice)
 }
 
 type Node = Record<PathElement, FieldSet>
@@ -137,13 +131,13 @@ function mapNode(
 function listNode(schema: Schema, list: readonly JsonValue[]): FieldSet | undefined {
   if (list.length === 0) return undefined
   const node: Node = {}
-  addItemNodes(indexList(schema, list), itemSchema(schema), node)
+  const items = itemSchema(schema)
+  for (const [element, found] of indexList(schema, list)) node[element] = itemNode(items, found)
   return orderMembers(node)
 }
 
-function addItemNodes(found: Iterable<readonly [PathElement, Items]>, items: Schema, node: Node): void {
-  for (const [element, one] of found) node[element] = 'item' in one ? withSelf(nodeOf(items, one.item)) : leaf
-}
+const itemNode = (items: Schema, found: Items): FieldSet =>
+  'item' in found ? withSelf(nodeOf(items, found.item)) : leaf
 
 /** The set, with every struct field that has something in the set below it (as removing the field removes it all). */
 export function withNamedFields(schema: Schema, set: FieldSet): FieldSet {

@@ -9,6 +9,7 @@
  * Sets are immutable and share structure; an operation that changes nothing returns its argument.
  * @see sigs.k8s.io/structured-merge-diff/v6 fieldpath/set.go
  */
+import type { Resumable } from '../../base/resumable.ts'
 import { canonicalElement, compareSiblings, type PathElement, type Sibling, siblingOf } from './path-element.ts'
 
 export interface FieldSet {
@@ -80,7 +81,8 @@ function sortMembers(node: FieldSet): FieldSet {
 
 const isField = (element: PathElement): boolean => element === self || element.startsWith('f:')
 
-function inOrder(elements: PathElement[]): readonly PathElement[] {
+/** Sorts them where they are, or others. */
+export function inOrder(elements: PathElement[]): readonly PathElement[] {
   // The order of fields is that of their texts, and maps of strings have many.
   if (elements.every(isField)) return elements.sort()
   // So is that of strings in a set, which end before their closing quote.
@@ -169,6 +171,48 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return subtract(a, b, true) ?? emptySet
 }
 
+/** `difference` with places for a pause. */
+export function* differing(a: FieldSet, b: FieldSet, sizes: Sizes): Resumable<FieldSet> {
+  return (yield* subtracting(a, b, sizes)) ?? emptySet
+}
+
+const membersAtOnce = 1024
+
+function* subtracting(a: FieldSet, b: FieldSet, sizes: Sizes): Resumable<FieldSet | undefined> {
+  const changed = new Map<PathElement, FieldSet | undefined>()
+  let passed = 0
+  for (const key in smallerOf(a, b, sizes)) {
+    if (++passed % membersAtOnce === 0) yield
+    const left = key === self ? undefined : a[key]
+    const right = b[key]
+    if (left === undefined || right === undefined) continue
+    const node =
+      isEmpty(left) || sizeOf(right, sizes) === 0
+        ? subtractNode(left, right, false, sizes)
+        : remaining(yield* subtracting(left, right, sizes), self in right)
+    if (node !== left) changed.set(key, node)
+  }
+  if (changed.size === 0) return a
+  return yield* withChanged(a, changed)
+}
+
+function* withChanged(
+  a: FieldSet,
+  changed: ReadonlyMap<PathElement, FieldSet | undefined>,
+): Resumable<FieldSet | undefined> {
+  const result: Record<PathElement, FieldSet> = {}
+  let kept = 0
+  let passed = 0
+  for (const key in a) {
+    if (++passed % membersAtOnce === 0) yield
+    const node = changed.has(key) ? changed.get(key) : a[key]
+    if (node === undefined) continue
+    result[key] = node
+    kept++
+  }
+  return kept === 0 ? undefined : result
+}
+
 /** Undefined if nothing is left. */
 function subtract(a: FieldSet, b: FieldSet, deep: boolean, sizes?: Sizes): FieldSet | undefined {
   const changed = new Map<PathElement, FieldSet | undefined>()
@@ -216,7 +260,11 @@ function subtractNode(a: FieldSet, b: FieldSet, deep: boolean, sizes: Sizes | un
   const removed = sizes === undefined ? isMember(b) : self in b || sizeOf(b, sizes) === 0
   if (removed && deep) return undefined
   if (isEmpty(a)) return removed ? undefined : a
-  const rest = subtract(a, b, deep, sizes)
+  return remaining(subtract(a, b, deep, sizes), removed)
+}
+
+/** Of a node with something below it. */
+function remaining(rest: FieldSet | undefined, removed: boolean): FieldSet | undefined {
   if (rest === undefined) return undefined
   // Only `.` is left: the node is a member with nothing below.
   if (!hasChildren(rest)) return removed ? undefined : leaf

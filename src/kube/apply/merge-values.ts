@@ -5,18 +5,24 @@
  * Parts that the configuration does not change are shared with the live value, so `merged === live` means 'no change'.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/merge.go
  */
+import { isResumable, type MaybeResumable, type Resumable, runAtOnce } from '../../base/resumable.ts'
+import { copyingMembers } from '../json-value.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import type { PathElement } from './path-element.ts'
 import { anySchema, elementOf, equalValues, fieldSchema, itemSchema, own, put, shapeOf } from './shape.ts'
 
-export function mergeValues(schema: Schema, live: JsonValue, config: JsonValue): JsonValue {
+export const mergeValues = (schema: Schema, live: JsonValue, config: JsonValue): JsonValue =>
+  runAtOnce(mergingValues(schema, live, config))
+
+/** The same, with places for a pause in maps of many members. */
+export function mergingValues(schema: Schema, live: JsonValue, config: JsonValue): MaybeResumable<JsonValue> {
   if (live === config) return live
   const left = shapeOf(schema, live)
   const right = shapeOf(schema, config)
   if (left === 'map' && right === 'map') {
     if (live === null || config === null) return live === null ? config : keepUnlessEmpty(live)
-    return mergeMaps(schema, live as JsonObject, config as JsonObject)
+    return mergingMaps(schema, live as JsonObject, config as JsonObject)
   }
   if (left === 'list' && right === 'list') {
     if (live === null || config === null) return live === null ? config : keepUnlessEmpty(live)
@@ -31,15 +37,23 @@ function keepUnlessEmpty(live: JsonValue): JsonValue {
   return Object.keys(live as object).length === 0 ? null : live
 }
 
-function mergeMaps(schema: Schema, live: JsonObject, config: JsonObject): JsonObject {
+const membersAtOnce = 1024
+
+function* mergingMaps(schema: Schema, live: JsonObject, config: JsonObject): Resumable<JsonObject> {
   let result: JsonObject | undefined
-  for (const name of Object.keys(config)) {
+  let passed = 0
+  for (const name in config) {
+    if (++passed % membersAtOnce === 0) yield
     const value = config[name]
     if (value === undefined) continue
     const old = own(live, name)
-    const next = old === undefined ? value : mergeValues(fieldSchema(schema, name) ?? anySchema, old, value)
+    let next: JsonValue = value
+    if (old !== undefined) {
+      const merging = mergingValues(fieldSchema(schema, name) ?? anySchema, old, value)
+      next = isResumable(merging) ? yield* merging : merging
+    }
     if (next === old) continue
-    result ??= { ...live }
+    result ??= yield* copyingMembers(live)
     put(result, name, next)
   }
   return result ?? live

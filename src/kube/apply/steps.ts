@@ -2,6 +2,7 @@
  * Work that may have to wait, for a conversion between versions or for the next slice of the loop (`turns.ts`), as a
  * generator: where nothing has to be waited for, nothing is awaited.
  */
+import { isResumable, type MaybeResumable } from '../../base/resumable.ts'
 import type { Slice } from '../../base/turns.ts'
 import type { KubeObject } from '../types.ts'
 
@@ -12,6 +13,15 @@ export type Steps<T> = Generator<KubeObject | Promise<KubeObject | undefined>, T
 export function* pausing(slice: Slice | undefined): Steps<void> {
   const pause = slice?.pause()
   if (pause) yield pause.then(() => undefined)
+}
+
+/** Other work that is resumable. */
+export function* stepsOf<T>(work: MaybeResumable<T>, slice: Slice | undefined): Steps<T> {
+  if (!isResumable(work)) return work
+  for (let step = work.next(); ; step = work.next()) {
+    if (step.done === true) return step.value
+    yield* pausing(slice)
+  }
 }
 
 /** Of a map or a list of more members parts are gone through, with pauses between them. */

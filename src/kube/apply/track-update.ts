@@ -8,7 +8,7 @@ import type { Slice } from '../../base/turns.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../types.ts'
 import { type Changes, comparingObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
-import { difference, type FieldSet, isEmpty, type Sizes, union } from './field-set.ts'
+import { differing, type FieldSet, isEmpty, type Sizes, union } from './field-set.ts'
 import {
   capUpdates,
   entryOf,
@@ -23,7 +23,7 @@ import {
 } from './managed-fields.ts'
 import { fieldsOfNew } from './new-fields.ts'
 import { objectSchema } from './object-schema.ts'
-import { pausing, type Steps, settled } from './steps.ts'
+import { pausing, type Steps, settled, stepsOf } from './steps.ts'
 import { ChangesByVersion, formOf, type RequestVersion, type Version } from './versions.ts'
 
 /** `schema` is that of the kind in version `apiVersion`; so are `resetFields` (`status` on the main resource). */
@@ -177,7 +177,7 @@ export function* withoutFields(
       concerned.set(found, fields)
       yield* pausing(slice)
     }
-    result.push(withFields(m, difference(m.fields, fields, sizes)))
+    result.push(withFields(m, yield* stepsOf(differing(m.fields, fields, sizes), slice)))
     yield* pausing(slice)
   }
   return keptEntries(managed, result)
