@@ -37,6 +37,37 @@ describe('aggregatedRules', () => {
     expect(aggregatedRules(sum, all)).toEqual([rule('secrets'), rule('pods'), rule('z')])
     expect(aggregatedRules(sum, all.reverse())).toEqual([rule('secrets'), rule('pods'), rule('z')])
   })
+
+  test('look at each of many rules once', () => {
+    let looks = 0
+    const counted = (resource: string): PolicyRule => ({
+      ...rule(resource),
+      get verbs() {
+        looks++
+        return ['get']
+      },
+    })
+    const many = Array.from({ length: 3000 }, (_, i) => counted(`r${i}`))
+    const sum = gathering('sum', [{ a: '1' }])
+    const all = [sum, plain('one', { a: '1' }, ...many), plain('same', { a: '1' }, ...many)]
+    looks = 0
+    expect(aggregatedRules(sum, all)).toHaveLength(many.length)
+    expect(looks).toBe(2 * many.length)
+  })
+
+  test('tell rules apart by what they name, and by what they leave out', () => {
+    const sum = gathering('sum', [{ a: '1' }])
+    const rules: PolicyRule[] = [
+      { verbs: ['get'], nonResourceURLs: ['/a'] },
+      { verbs: ['get'], resources: ['/a'] },
+      { verbs: ['get'], resources: ['/a'], resourceNames: [] },
+      { verbs: ['get'], resourceNames: ['/a'] },
+    ]
+    const same = rules.map((one) => Object.fromEntries(Object.entries(one).reverse()) as unknown as PolicyRule)
+    expect(aggregatedRules(sum, [plain('one', { a: '1' }, ...rules), plain('same', { a: '1' }, ...same)])).toEqual(
+      rules,
+    )
+  })
 })
 
 describe('the aggregation controller', () => {
