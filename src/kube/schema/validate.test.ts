@@ -338,3 +338,19 @@ describe('string formats', () => {
     expect(bad.filter((text) => hasFormat(format, text))).toEqual([])
   })
 })
+
+test('the values of an enum are looked at once, however many are held against them', () => {
+  let looks = 0
+  const texts = Array.from({ length: 100 }, (_, i) => `v${i}`)
+  const counted = new Proxy<readonly JsonValue[]>([...texts, 7, null, true, { a: 1 }], {
+    get(target, name) {
+      if (typeof name === 'string' && /^[0-9]+$/.test(name)) looks++
+      return Reflect.get(target, name) as unknown
+    },
+  })
+  const schema: Schema = { type: 'array', items: { type: 'any', nullable: true, enum: counted } }
+  expect(validateSchema([...texts, 7, true, { a: 1 }], schema, options)).toEqual([])
+  // Once for the set, once for what is no text and no number.
+  expect(looks).toBeLessThanOrEqual(2 * counted.length + 2)
+  expect(validateSchema(['v100', 8, false, { a: 2 }], schema, options)).toHaveLength(4)
+})

@@ -97,6 +97,7 @@ const fieldAt = (path: string): string => (path === '' ? '<nil>' : path.replace(
 
 class Validator {
   readonly #compilePattern: ValidateOptions['compilePattern']
+  readonly #allowed = new Map<readonly JsonValue[], ReadonlySet<JsonValue>>()
   #total = 0
 
   constructor(options: ValidateOptions) {
@@ -153,15 +154,19 @@ class Validator {
     )
   }
 
+  /** Thousands of values may be held against as many: of texts and numbers a set is made once. */
+  #isAmong(allowed: readonly JsonValue[], value: JsonValue): boolean {
+    if (typeof value === 'object' && value !== null) return allowed.some((v) => jsonEqual(v, value))
+    let known = this.#allowed.get(allowed)
+    if (known === undefined) this.#allowed.set(allowed, (known = new Set(allowed)))
+    return known.has(value)
+  }
+
   #enum(value: JsonValue, schema: Schema, path: string, result: Result): void {
     if (!schema.enum) return
     const allowed = schema.enum
     const texts = (): string[] => allowed.map((v) => (typeof v === 'string' ? v : JSON.stringify(v)))
-    this.#check(
-      allowed.some((v) => jsonEqual(v, value)),
-      result,
-      () => fieldNotSupported(fieldAt(path), value, texts()),
-    )
+    this.#check(this.#isAmong(allowed, value), result, () => fieldNotSupported(fieldAt(path), value, texts()))
   }
 
   #string(text: string, schema: Schema, path: string, result: Result): void {
