@@ -91,7 +91,7 @@ export interface HeldSeat {
   leave(): void
   /** Resolves when the request may go on. @throws StatusError TooManyRequests if there is no seat now */
   retake(): Eventual<void>
-  /** It was retaken, and others of the request are waited for: nobody is to wait for this one. */
+  /** It was retaken, and others of the request are waited for: other requests may have it meanwhile. */
   rest?(): void
   resume?(): void
 }

@@ -2,7 +2,7 @@
 import type { Eventual } from '../base/eventual.ts'
 import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
-import { type ParsedJson, parsingJson } from '../kube/strict-json.ts'
+import { type ParsedJson, parseJson, parsingJson } from '../kube/strict-json.ts'
 import { parseYaml, parseYamlInSlices } from '../kube/yaml-body.ts'
 import type { RequestAccount } from './api.ts'
 
@@ -14,14 +14,19 @@ export interface HowToParseText {
   readonly account: RequestAccount | undefined
 }
 
-/** Without a slice at once. @throws JsonSyntaxError, YamlSyntaxError, TooManyValuesError, StatusError TooManyRequests */
+/**
+ * Without a slice at once.
+ * @throws JsonSyntaxError, YamlSyntaxError, TooManyValuesError, StatusError TooManyRequests
+ */
 export function parseBodyText(
   text: string,
   { form, duplicates, maxValues, account }: HowToParseText,
   slice: Slice | undefined,
 ): Eventual<ParsedJson> {
+  if (slice === undefined) {
+    return form === 'json' ? parseJson(text, { duplicates, maxValues }) : parseYaml(text, { maxValues })
+  }
   if (form === 'json') return runInSlices(parsingJson(text, { duplicates, maxValues }), slice)
-  if (slice === undefined) return parseYaml(text, { maxValues })
   let charged = 0
   // Many are under way at once, and what the parser has of each is many times the text.
   const charge = (bytes: number): void => {

@@ -64,7 +64,7 @@ export class Places<T extends object> {
     return this.#next()
   }
 
-  /** It goes on, whoever has places: those that may do so have seats, of which there are few. */
+  /** Its holder goes on, also where there is no room: it has seats, of which there are few. */
   resume({ level }: PlaceAsked): void {
     this.#inAll++
     change(this.#ofLevel, level, 1)

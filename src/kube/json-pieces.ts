@@ -102,7 +102,7 @@ class Pieces {
   }
 
   /**
-   * From the beginning of a member: where the piece ends, with the comma behind a member or the end of the container; or
+   * From the beginning of a member: where the piece ends, at the comma behind a member or the end of the container; or
    * the first member, and its value, that is too long for a piece.
    */
   #scan(from: number): { readonly end: number; readonly member: number; readonly long?: number } {

@@ -300,7 +300,7 @@ class Parser {
     }
   }
 
-  /** A sound one is read by the native parser, which takes a tenth of the time; what is wrong with another is told here. */
+  /** A sound one is read by the native parser, in a tenth of the time; what is wrong with another is told here. */
   #string(): string {
     const from = this.#at
     const end = endOfString(this.#text, from)

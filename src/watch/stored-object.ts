@@ -6,7 +6,14 @@ import { andThen, type Eventual } from '../base/eventual.ts'
 import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { asStored, encodeStored, metadataEnd, parseStored, parseStoredMetadata, parsingStored } from '../kube/stored-form.ts'
+import {
+  asStored,
+  encodeStored,
+  metadataEnd,
+  parseStored,
+  parseStoredMetadata,
+  parsingStored,
+} from '../kube/stored-form.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { RecordView } from '../slabs/read-epoch.ts'
 import { damageOf, noteMark } from '../storage/damaged-value.ts'

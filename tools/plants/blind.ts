@@ -46,9 +46,9 @@ export const blindPlants: readonly Plant[] = [
   plant(
     'a tenant changes the label that names the creator',
     templates,
-    'src/apis/templates/admission.ts',
-    "const labels = keepTemplateMarks('labels', next, old)",
-    'const labels = undefined',
+    'src/apis/templates/creator.ts',
+    'const isLabelKept = labels?.[creatorKey] === label',
+    'const isLabelKept = true',
   ),
   plant(
     'a namespace stays listed for users whose role no longer reaches it',

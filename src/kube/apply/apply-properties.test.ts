@@ -148,7 +148,7 @@ describe('apply', () => {
       fc.property(arbWrites, arbManager, arbObject, (writes, manager, config) => {
         const once = apply(written(writes), manager, config, true)
         const twice = apply(once, manager, config)
-        // What nobody owns is claimed first.
+        // What no manager owns is claimed first.
         if (once.metadata.managedFields === undefined) expect(withoutManagers(twice)).toEqual(withoutManagers(once))
         else expect(twice).toBe(once)
         expect(apply(twice, manager, config)).toBe(twice)
