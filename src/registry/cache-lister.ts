@@ -5,20 +5,7 @@ import type { KubeObject } from '../kube/types.ts'
 import type { Revision } from '../storage/storage.ts'
 import { spanOf } from '../watch/type-cache.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
-import type { Lister, ObjectVersion, StoredObject } from './registry.ts'
-
-/** The cache knows bytes; what they hold is what was validated as an object of the type. */
-function viewed<T extends KubeObject>(type: ResourceType<T>, version: ObjectVersion): StoredObject<T>
-function viewed<T extends KubeObject>(
-  type: ResourceType<T>,
-  version: ObjectVersion | undefined,
-): StoredObject<T> | undefined
-function viewed<T extends KubeObject>(
-  type: ResourceType<T>,
-  version: ObjectVersion | undefined,
-): StoredObject<T> | undefined {
-  return version?.as(type) as StoredObject<T> | undefined
-}
+import type { Lister, StoredObject } from './registry.ts'
 
 export class CacheLister implements Lister {
   readonly #cache: WatchCache
@@ -30,7 +17,7 @@ export class CacheLister implements Lister {
   }
 
   find<T extends KubeObject>(type: ResourceType<T>, namespace: string, name: string): StoredObject<T> | undefined {
-    return viewed(type, this.#cache.type(type.storageName).find(namespace, name))
+    return this.#cache.type(type.storageName).find(namespace, name)?.as(type)
   }
 
   /** An object of the core group, by the name of its resource. */
@@ -43,7 +30,7 @@ export class CacheLister implements Lister {
     return this.#cache
       .type(type.storageName)
       .collect(spanOf(namespace))
-      .values.map((version) => viewed(type, version))
+      .values.map((version) => version.as(type))
   }
 
   subscribe<T extends KubeObject>(
@@ -52,7 +39,7 @@ export class CacheLister implements Lister {
   ): () => void {
     return this.#cache
       .type(type.storageName)
-      .subscribe((next, old, revision) => listener(viewed(type, next), viewed(type, old), revision))
+      .subscribe((next, old, revision) => listener(next?.as(type), old?.as(type), revision))
   }
 
   follow<T extends KubeObject>(
@@ -61,7 +48,7 @@ export class CacheLister implements Lister {
   ): () => void {
     return this.#cache
       .type(type.storageName)
-      .follow((next, old, revision) => listener(viewed(type, next), viewed(type, old), revision))
+      .follow((next, old, revision) => listener(next?.as(type), old?.as(type), revision))
   }
 
   contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[] {

@@ -11,17 +11,11 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Revision } from '../storage/storage.ts'
-import type { ObjectVersion, StoredObject as UntypedObject } from '../watch/stored-object.ts'
+import type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
 import type { WatchEvent } from '../watch/watch-event.ts'
 import type { WatchPermit } from './watch-permits.ts'
 
-export type { ObjectVersion } from '../watch/stored-object.ts'
-
-/** A version in the cache, seen as an object of a type that TypeScript may know. */
-export interface StoredObject<T extends KubeObject = KubeObject> extends UntypedObject {
-  readonly object: T
-  parsedOnce(): T
-}
+export type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
 
 /** Who writes what where, and how. */
 export interface WriteScope {

@@ -20,8 +20,8 @@ import { damageOf, noteMark } from '../storage/damaged-value.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
 import type { ParsedPool } from './parsed-pool.ts'
 
-/** A version seen as an object of one served type. */
-export interface StoredObject {
+/** A version seen as an object of one served type. @typeParam T what TypeScript knows of its objects */
+export interface StoredObject<T extends KubeObject = KubeObject> {
   readonly type: ResourceType
   readonly namespace: string
   readonly name: string
@@ -32,9 +32,9 @@ export interface StoredObject {
   /** `object` costs no parsing. */
   readonly isAtHand: boolean
   /** Parsed once, complete with apiVersion, kind and resourceVersion. Shared: never change it. */
-  readonly object: KubeObject
+  readonly object: T
   /** `object`, which is parsed in slices where it is not at hand. */
-  read(slice: Slice): Eventual<KubeObject>
+  read(slice: Slice): Eventual<T>
   /** Of `object`, without parsing the rest where that is not at hand. */
   readonly metadata: ObjectMeta
   /** As they are in the store, whatever `type` shows. */
@@ -46,7 +46,7 @@ export interface StoredObject {
   /** Copies `bytes` from `from` on; answers how many that were. */
   copyTo(target: Uint8Array, at: number, from: number): number
   /** As `object`, but not remembered: for readers that look at many objects once. */
-  parsedOnce(): KubeObject
+  parsedOnce(): T
 }
 
 /** What a version is made of. Of what the cache holds only a view: `bytes` copies. */
@@ -156,15 +156,19 @@ export class ObjectVersion {
     return this.firstByte === noteMark ? damageOf(this.bytes) : undefined
   }
 
-  /** @throws StorageError code=damaged where what is stored is not what was written */
-  as(type: ResourceType): StoredObject {
-    const view = this.#view
-    if (view !== undefined && view.type === type) return view
-    const { damage } = this
-    if (damage !== undefined) throw new StorageError('damaged', damage)
-    const made = new TypedVersion(type, this)
-    this.#view = made
-    return made
+  /**
+   * What is stored under a type was validated as an object of it.
+   * @throws StorageError code=damaged where what is stored is not what was written
+   */
+  as<T extends KubeObject>(type: ResourceType<T>): StoredObject<T> {
+    let view = this.#view
+    if (view === undefined || view.type !== type) {
+      const { damage } = this
+      if (damage !== undefined) throw new StorageError('damaged', damage)
+      view = new TypedVersion(type, this)
+      this.#view = view
+    }
+    return view as StoredObject as StoredObject<T>
   }
 }
 

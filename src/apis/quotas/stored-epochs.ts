@@ -4,6 +4,7 @@
 import type { DecidedWrite, DecisionView } from '../../admission/admission.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { FeatureContext } from '../../feature/feature.ts'
+import { recordType } from '../../feature/record-type.ts'
 import { objectKey } from '../../kube/object-key.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { encodeStored } from '../../kube/stored-form.ts'
@@ -15,6 +16,10 @@ const folder = 'quotaepoch'
 /** A recount takes milliseconds: who has not settled after so long is not coming back. */
 const takeoverMs = 5000
 
+interface Epoch extends KubeObject {
+  readonly recounting?: boolean
+}
+
 type EpochParts = Pick<FeatureContext, 'records' | 'stored' | 'clock' | 'log'>
 
 interface Waiting {
@@ -25,13 +30,12 @@ interface Waiting {
 
 export class StoredEpochs implements QuotaEpochs {
   readonly #parts: EpochParts
-  /** Never served; only says where epochs lie and how they are read. */
-  readonly #type: ResourceType
+  readonly #type: ResourceType<Epoch>
   readonly #waiting = new Map<string, Waiting>()
 
   constructor(parts: EpochParts, like: ResourceType) {
     this.#parts = parts
-    this.#type = { ...like, storageName }
+    this.#type = recordType(like, storageName)
     parts.stored.followOne(storageName, (next, old) => this.#free((next ?? old)?.name ?? ''))
   }
 
@@ -40,7 +44,7 @@ export class StoredEpochs implements QuotaEpochs {
     const { object } = seen
     return {
       guard: { key: seen.key, expect: seen.expect },
-      recounting: object?.['recounting'] === true,
+      recounting: object?.recounting === true,
       exists: object !== undefined,
     }
   }
@@ -79,7 +83,7 @@ export class StoredEpochs implements QuotaEpochs {
   /** Ends an unfinished recount of another process: that commit fails then, and is counted again. */
   async #overrule(namespace: string): Promise<void> {
     const found = this.#parts.stored.find(storageName, folder, namespace)
-    if (found?.as(this.#type).object['recounting'] === true) await this.#settleAt(namespace, found.revision)
+    if (found?.as(this.#type).object.recounting === true) await this.#settleAt(namespace, found.revision)
   }
 
   /** Never rejects: what could not be settled is overruled later. */
@@ -107,7 +111,7 @@ export class StoredEpochs implements QuotaEpochs {
   }
 }
 
-const epoch = (namespace: string, recounting: boolean): KubeObject => ({
+const epoch = (namespace: string, recounting: boolean): Epoch => ({
   metadata: { name: namespace },
   ...(recounting ? { recounting } : {}),
 })

@@ -99,7 +99,7 @@ function concernsMetadata({ object, oldObject }: Attributes | Mutating, deps: Te
 }
 
 async function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAdmissionDeps): Promise<Unvalidated> {
-  const given = a.object as Unvalidated
+  const given = objectOf(namespaceResource, a)
   if (a.operation !== 'CREATE') {
     const old = a.oldObject as Namespace
     return keepOwner(await runInSlices(keepCreator(given, old), a.slice), old)

@@ -7,10 +7,12 @@
  * an edit of a template, sends what the template says, and what any client may send.
  */
 import type { Attributes } from '../../admission/admission.ts'
+import { objectOf } from '../../admission/object-of.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { conflict, forbidden, invalid } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { namespaceResource } from '../namespaces/types.ts'
 import { isDisabled, isOptedOut, type Matcher, selectTemplates } from './match.ts'
 import {
   type Holders,
@@ -69,7 +71,7 @@ export function settleChanged<T extends Named>(a: Written, given: T, old: Named,
  * @throws StatusError Forbidden, or Invalid
  */
 export function checkMetadata(a: Attributes, matchers: Matchers, mayTakeAway: () => boolean): void {
-  const namespace = a.object as KubeObject
+  const namespace = objectOf(namespaceResource, a)
   const old = a.oldObject
   if (old !== undefined && !isTold(namespace, old)) return
   const all = [...matchers()]
@@ -97,7 +99,7 @@ function refuseOlderStandards(a: Attributes, keys: readonly WantedKey[]): void {
   for (const level of keys) {
     if (level.part !== 'labels' || !podSecurityLevel.test(level.key)) continue
     const version = { part: level.part, key: `${level.key}-version` }
-    const is = valueOf(a.object as Named, version)
+    const is = valueOf(objectOf(namespaceResource, a), version)
     const isNew = is !== undefined && (a.oldObject === undefined || is !== valueOf(a.oldObject, version))
     if (!isNew || is === 'latest' || keys.some(({ key }) => key === version.key)) continue
     const why = `template ${JSON.stringify(level.template.metadata.name)} sets ${level.key}, and no version of it`
@@ -116,7 +118,7 @@ function checkLeft(
   matchers: readonly Matcher[],
   mayTakeAway: () => boolean,
 ): void {
-  const namespace = a.object as KubeObject
+  const namespace = objectOf(namespaceResource, a)
   if (isOptedOut(namespace)) return
   const wanted = new Set(keys.map(({ part, key }) => placeOfKey(part, key)))
   for (const { part, key, template } of keysHeld(holdersOf(old))) {

@@ -5,6 +5,7 @@
 import type { DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
 import { restBetween } from '../../base/rest-between.ts'
 import type { FeatureContext } from '../../feature/feature.ts'
+import { recordType } from '../../feature/record-type.ts'
 import { objectKey } from '../../kube/object-key.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { encodeStored } from '../../kube/stored-form.ts'
@@ -47,13 +48,13 @@ const nothing: readonly AppliedObject[] = []
 export class StoredRecords implements AppliedRecords, RecordWriter {
   readonly #parts: StoredRecordsParts
   /** Never served; only says where records lie and how they are read. */
-  readonly #type: ResourceType
+  readonly #type: ResourceType<StoredRecord>
   /** namespace → identity → what is being applied by this process */
   readonly #announced = new Map<string, ReadonlyMap<string, AppliedObject>>()
 
   constructor(parts: StoredRecordsParts) {
     this.#parts = parts
-    this.#type = { ...parts.namespaces.type, storageName }
+    this.#type = recordType(parts.namespaces.type, storageName)
   }
 
   async follow(told: RecordListener, signal: AbortSignal): Promise<void> {
@@ -128,9 +129,8 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
     const { metadata } = view.see(this.#parts.namespaces.type, '', namespace).object ?? { metadata: {} }
     const { uid = '' } = metadata
     const seen = view.see(this.#type, folder, namespace)
-    const record = seen.object as StoredRecord | undefined
     // One that a server before these records left behind, of another namespace of this name, is written over.
-    const objects = changedRecord(objectsOf(record, uid), { applied, released: [] }, true)
+    const objects = changedRecord(objectsOf(seen.object, uid), { applied, released: [] }, true)
     if (objects === undefined) return undefined
     const object = recordOf(namespace, uid, objects)
     return { key: seen.key, expect: seen.expect, value: encodeStored(object), object, type: this.#type }
@@ -174,12 +174,12 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
   }
 
   #tellFirst(version: ObjectVersion, told: RecordListener): void {
-    const { objects, namespaceUid } = version.as(this.#type).parsedOnce() as StoredRecord
+    const { objects, namespaceUid } = version.as(this.#type).parsedOnce()
     told(version.name, objects, nothing, { namespaceUid, revision: version.revision, isFirst: true })
   }
 
   #recordOf(version: ObjectVersion): StoredRecord {
-    return version.as(this.#type).object as StoredRecord
+    return version.as(this.#type).object
   }
 
   #objectsOf(version: ObjectVersion | undefined): readonly AppliedObject[] {

@@ -3,6 +3,7 @@
  * say, but for some namespaces. The controller that starts next reads no object that has not changed since.
  */
 import type { FeatureContext } from '../../feature/feature.ts'
+import { recordType } from '../../feature/record-type.ts'
 import { objectKey } from '../../kube/object-key.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { encodeStored } from '../../kube/stored-form.ts'
@@ -30,17 +31,19 @@ const mostExcepted = 1000
 export class VerifiedMark {
   readonly #parts: Pick<FeatureContext, 'records' | 'stored'>
   readonly #namespaceType: ResourceType
+  readonly #type: ResourceType<StoredMark>
 
   constructor(parts: Pick<FeatureContext, 'records' | 'stored'>, namespaceType: ResourceType) {
     this.#parts = parts
     this.#namespaceType = namespaceType
+    this.#type = recordType(namespaceType, storageName)
   }
 
   /** undefined = there is none, or it is of another store: revisions are no longer those that it speaks of. */
   read(): Verified | undefined {
     const version = this.#parts.stored.find(storageName, '', name)
     if (version === undefined || version.damage !== undefined) return undefined
-    const mark = version.as({ ...this.#namespaceType, storageName }).object as StoredMark
+    const mark = version.as(this.#type).object
     const isOfThisStore = version.revision > mark.revision && String(mark.store) === String(this.#store())
     return isOfThisStore ? { revision: mark.revision, except: new Set(mark.except) } : undefined
   }

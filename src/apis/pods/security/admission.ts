@@ -7,6 +7,7 @@
  * @see k8s.io/pod-security-admission/admission/admission.go v0.36
  */
 import type { AdmissionPlugin, Attributes, Operation } from '../../../admission/admission.ts'
+import { objectOf } from '../../../admission/object-of.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { aggregate } from '../../../kube/aggregate.ts'
 import type { FieldError } from '../../../kube/field-error.ts'
@@ -197,7 +198,7 @@ function tell(
 
 /** Labels that say nothing are refused, but not in updates that leave them as they were. @throws StatusError */
 function checkNamespace(a: Attributes, parts: OpenParts): void | Promise<void> {
-  const { labels } = (a.object as KubeObject).metadata
+  const { labels } = objectOf(namespaceResource, a).metadata
   const { policy, faults } = parts.readPolicy(labels)
   const before = a.oldObject && parts.readPolicy(a.oldObject.metadata.labels)
   if (faults.length > 0 && (before === undefined || printFaults(faults) !== printFaults(before.faults))) {
