@@ -30,6 +30,16 @@ const steps = fc.array(
 )
 
 describe('RecordMap', () => {
+  it('what was asked for last is not mistaken for what was removed by its slot since', () => {
+    const map = new RecordMap(new ByteSlabs())
+    map.add('a', 1024, bytesOf(1024, 10))
+    map.add('b', 2048, bytesOf(2048, 10))
+    const removed = map.find('b')
+    const kept = map.find('a')
+    map.remove(removed)
+    expect([map.find('a'), map.find('b')]).toEqual([kept, 0])
+  })
+
   it('does what a sorted map does, and every view keeps showing what it saw', () => {
     fc.assert(
       fc.property(steps, (script) => {
