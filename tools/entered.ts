@@ -32,7 +32,7 @@ interface Counts {
 /** The most that each request may enter, as measured on 2026-11-23. ADR 0041 names the goals, ADR 0100 what is left. */
 const bounds = {
   /** A ConfigMap. */
-  configmap: { files: 97, functions: 323 },
+  configmap: { files: 99, functions: 330 },
   /** A namespace that is stored with the five objects of a template. */
   populated: { files: 167, functions: 678 },
 } as const satisfies Record<string, Counts>
