@@ -26,6 +26,7 @@ import type { Populate, PopulateOptions } from './populate-options.ts'
 import { runPopulation } from './run-population.ts'
 import { endOf, followMaterial, type Material, obtainMaterial } from './serving-certificate.ts'
 import { registeredObjects, tellCluster, titlesOf } from './tell-cluster.ts'
+import type { ServerShare } from './webhook-configurations.ts'
 import { webhookServe } from './webhook-server.ts'
 
 export type { AdmissionBy } from './admission.ts'
@@ -75,8 +76,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   opening.defer(() => closeListener(listener, clock))
 
   const url = reachedUrl(options.listen.host, listener.port)
-  const policies = await findPolicyShare(client, options.admission ?? 'auto')
-  const share = { policies, hasConditions: minor >= oldestMinorWithConditions }
+  const share = await findShare(options, minor)
   const objects = registeredObjects(options, share, url, material['ca.crt'])
   await tellCluster(options, objects, starting)
   const renewing = followMaterial(
@@ -115,7 +115,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   const running = opening.move()
   return {
     url,
-    policies,
+    policies: share.policies,
     registered: titlesOf(objects),
     get leading() {
       return leading
@@ -131,6 +131,10 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
 export const oldestMinor: number = 25
 /** `matchConditions` of webhooks, on by default. */
 const oldestMinorWithConditions = 28
+
+async function findShare({ client, admission = 'auto' }: PopulateOptions, minor: number): Promise<ServerShare> {
+  return { policies: await findPolicyShare(client, admission), hasConditions: minor >= oldestMinorWithConditions }
+}
 
 /** Answers the minor version. */
 async function requireKubernetes(client: Client): Promise<number> {

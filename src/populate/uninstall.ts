@@ -1,6 +1,6 @@
 /**
- * Takes `borough populate` off a cluster: webhooks and policies, and the finalizer of its controller from templates. With
- * nobody left to prune, a template that is deleted would wait for ever, and so would its kind.
+ * Takes `borough populate` off a cluster: webhooks and policies, and the finalizer of its controller from templates.
+ * Once no controller is left to prune, a template that is deleted would wait for ever, and so would its kind.
  */
 import { templateFinalizer, templateResource } from '../apis/templates/types.ts'
 import type { Clock } from '../base/clock.ts'
