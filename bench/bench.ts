@@ -19,6 +19,7 @@ import { processRows } from './rows/process.ts'
 import { requestRows } from './rows/requests.ts'
 import type { Bench } from './rows/rows.ts'
 import { scaleRows } from './rows/scale.ts'
+import { soakRows } from './rows/soak.ts'
 import { templateRows } from './rows/templates.ts'
 import { watchRows } from './rows/watch.ts'
 import { workerRows } from './rows/workers.ts'
@@ -29,11 +30,13 @@ const usage = `npm run bench -- [flags]
   --quick             short rounds: a minute or so
   --full              also a start with 100,000 objects in the store, templates over 10,000 namespaces, and fairness
   --only NAME         one group of rows: requests, namespaces, templates, deletion, held, watch, loop, process,
-                      workers, fairness, or two that are never run otherwise: scale (100,000 namespaces, with --full
-                      also a million), elsewhere (borough populate on the cluster of --kubeconfig, which keeps 2,000
-                      namespaces, with --full 10,000)
+                      workers, fairness, or three that are never run otherwise: scale (100,000 namespaces, with --full
+                      also a million), soak (namespaces that come and go for an hour), elsewhere
+                      (borough populate on the cluster of --kubeconfig, which keeps 2,000 namespaces, with --full
+                      10,000)
   --attack TEXT       of the fairness rows, those whose name holds it (or one of A|B)
   --namespaces N      how many for scale or elsewhere
+  --minutes N         how long the soak takes once it is warm (60)
   --rounds N          how often each side is measured, in turn (5; quick: 3)
   --kubeconfig FILE   run the same requests against this API server too
   -o json             rows as JSON
@@ -51,11 +54,12 @@ const groups = {
   workers: workerRows,
   fairness: fairnessRows,
   scale: scaleRows,
+  soak: soakRows,
   elsewhere: elsewhereRows,
 }
 
 /** Only when they are asked for: they take minutes, and gigabytes of a disk. */
-const onRequest: ReadonlySet<string> = new Set(['scale', 'elsewhere'])
+const onRequest: ReadonlySet<string> = new Set(['scale', 'soak', 'elsewhere'])
 
 async function main(): Promise<void> {
   const { values: flags } = parseArgs({
@@ -67,6 +71,7 @@ async function main(): Promise<void> {
       rounds: { type: 'string' },
       kubeconfig: { type: 'string' },
       namespaces: { type: 'string' },
+      minutes: { type: 'string' },
       output: { type: 'string', short: 'o', default: 'text' },
       help: { type: 'boolean', default: false },
     },
@@ -98,6 +103,7 @@ async function main(): Promise<void> {
       full: flags.full,
       attack: flags.attack,
       namespaces: flags.namespaces === undefined ? undefined : [Number(flags.namespaces)],
+      minutes: flags.minutes === undefined ? undefined : Number(flags.minutes),
       tempDir,
       say,
     }

@@ -20,6 +20,8 @@ export interface Bench {
   readonly attack: string | undefined
   /** For the rows about scale; undefined = their own. */
   readonly namespaces: readonly number[] | undefined
+  /** For the soak; undefined = its own. */
+  readonly minutes: number | undefined
   /** A fresh folder. */
   readonly tempDir: () => Promise<string>
   readonly say: (text: string) => void

@@ -122,7 +122,8 @@ async function prepared(dataDir: string): Promise<Endpoint> {
   return server.endpoint
 }
 
-async function rest(pid: number): Promise<void> {
+/** Until the process does next to nothing, ten minutes at most. */
+export async function rest(pid: number): Promise<void> {
   const stepMs = 2000
   for (let waitedMs = 0; waitedMs < longestUnrestMs; waitedMs += stepMs) {
     const before = cpuMsOf(pid) ?? 0
@@ -131,7 +132,7 @@ async function rest(pid: number): Promise<void> {
   }
 }
 
-async function metricsOf(endpoint: Endpoint): Promise<(name: string) => number | undefined> {
+export async function metricsOf(endpoint: Endpoint): Promise<(name: string) => number | undefined> {
   const connection = await connect(endpoint, 'http/1.1')
   const { chunks } = await connection.send({ method: 'GET', path: '/metrics' })
   connection.close()
