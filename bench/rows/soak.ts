@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { type Connection, connect, type Endpoint } from '../load/connection.ts'
 import { type Row, spread } from '../report.ts'
 import { create, createNamespace, startBorough } from '../target.ts'
+import { goneAfterMs } from './namespaces.ts'
 import { residentMiB } from './process.ts'
-import { type Bench, configMap, cpuMsOf } from './rows.ts'
+import { type Bench, configMap } from './rows.ts'
 import { metricsOf, rest } from './scale.ts'
 
 const standing = 1000
@@ -53,16 +54,13 @@ export async function* soakRows(bench: Bench): AsyncGenerator<Row> {
   await rotation.fill()
   await soak(bench, plane, rotation, bench.quick ? quickWarmUpMs : warmUpMs)
   const began = await atRest(bench, plane, 'began')
-  const cpuMs = cpuMsOf(server.pid) ?? Number.NaN
   const { gone: goneBefore } = rotation
   const { curve, events } = await soak(bench, plane, rotation, minutes * 60_000)
   const gone = rotation.gone - goneBefore
-  const cpuEach = ((cpuMsOf(server.pid) ?? Number.NaN) - cpuMs) / gone
   const ended = await atRest(bench, plane, 'ended')
   const under = `${minutes} minutes, ${standing.toLocaleString('en-US')} namespaces at a time`
   yield figure(`namespaces that came and went, ${under}`, '', gone)
   yield figure('events seen by one watch of each type', '', events)
-  yield figure('processor time for each that came and went', 'ms', cpuEach)
   yield compared('resident at rest, when it ended', 'MiB', ended.residentMiB, began.residentMiB, 'when it began')
   yield compared('heap used at rest, when it ended', 'MiB', ended.heapMiB, began.heapMiB, 'when it began')
   yield compared('file of the store at rest, when it ended', 'MiB', ended.storeMiB, began.storeMiB, 'when it began')
@@ -149,7 +147,7 @@ async function watchAll(endpoint: Endpoint): Promise<{ end(): number }> {
   }
 }
 
-/** Each client makes one, fills it, and deletes its oldest as soon as it has its share of those that stand. */
+/** Each client makes one, fills it, deletes its oldest, and waits until that is gone. */
 class Rotation {
   readonly #endpoint: Endpoint
   /** By client, the oldest first. */
@@ -161,7 +159,7 @@ class Rotation {
     this.#endpoint = endpoint
   }
 
-  /** Whose deletion was answered. */
+  /** A GET has said so. */
   get gone(): number {
     return this.#gone
   }
@@ -179,7 +177,10 @@ class Rotation {
       while (performance.now() < until) {
         names.push(await this.#make(connection))
         const oldest = names.shift()
-        if (oldest !== undefined) await this.#remove(connection, oldest)
+        if (oldest === undefined) continue
+        // Who only asked for deletions would make namespaces faster than they can go.
+        await goneAfterMs(connection, [oldest])
+        this.#gone++
       }
     })
   }
@@ -205,12 +206,5 @@ class Rotation {
       await create(connection, `/api/v1/namespaces/${name}/configmaps`, configMap(`c-${i}`, 300))
     }
     return name
-  }
-
-  async #remove(connection: Connection, name: string): Promise<void> {
-    const path = `/api/v1/namespaces/${name}`
-    const { status, chunks } = await connection.send({ method: 'DELETE', path })
-    if (status !== 200) throw new Error(`DELETE ${path}: ${status} ${Buffer.concat(chunks).toString()}`)
-    this.#gone++
   }
 }
