@@ -14,8 +14,8 @@ import type { Edit, Plant } from './plants/plants.ts'
 const help = `Usage: node tools/plant.ts [options] [word ...]
 
 Plants the faults of tools/plants/ one at a time in a copy of the sources and runs the suites that must find each.
-With words, only faults whose description, advisory or choice (blind) holds one of them. Prints a table, and fails if one
-was not found.
+With words, only faults whose description, advisory or choice (blind) holds one of them. Prints a table, and fails
+if one was not found.
 
 Options:
   --list       run nothing: print what would be planted

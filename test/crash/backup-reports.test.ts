@@ -49,7 +49,8 @@ it('a server tells how its backups went, and stays ready', async () => {
     'borough_backup_last_duration_seconds 1.5',
   ])
   expect(await ready()).toContain(
-    '[+]backups ok, with 1 warnings\nwarn: the backup into /backups at 2023-11-14T22:14:20Z failed (the last is of 2023-11-14T22:13:20Z): the folder is gone\n',
+    '[+]backups ok, with 1 warnings\nwarn: the backup into /backups at 2023-11-14T22:14:20Z failed ' +
+      '(the last is of 2023-11-14T22:13:20Z): the folder is gone\n',
   )
   backupLedger.succeeded({ sizeBytes: 4711, durationMs: 1500 })
   expect(await ready()).toContain('[+]backups ok\n')

@@ -58,7 +58,8 @@ describe.each([
 ])('a folder of a store that is $what', ({ lose }) => {
   const says = (): RegExp =>
     new RegExp(
-      `^${store()}/state\\.db is empty or gone, but a store was made there, which had come to revision ${last + 1023} or further\\. Is its volume mounted\\?`,
+      `^${store()}/state\\.db is empty or gone, but a store was made there, which had come to ` +
+        `revision ${last + 1023} or further\\. Is its volume mounted\\?`,
     )
   let left: readonly string[]
   beforeEach(async () => {

@@ -87,7 +87,8 @@ describe('a store whose lock is removed, and that is opened a second time at onc
     await using _ = await SqliteStorage.open({ directory: root })
     await vi.waitUntil(() => first.condition()?.writes === 'none', patience)
     expect(first.condition()?.warnings).toEqual([
-      `owner.lock beside ${root}/state.db was removed while the store was open, and another process has opened the store; no more writes are taken until a restart`,
+      `owner.lock beside ${root}/state.db was removed while the store was open, ` +
+        'and another process has opened the store; no more writes are taken until a restart',
     ])
   })
 
@@ -137,7 +138,9 @@ describe('two servers', { timeout: 5 * startTimeoutMs }, () => {
       const second = await borough(['up', '--data-dir', dataDir, '--listen', `127.0.0.1:${await freePort()}`])
       expect(second).toMatchObject({
         code: 1,
-        stderr: `borough: ${dataDir} is in use by another borough (process ${server.pid}, https://${server.listen}): stop it, or choose another --data-dir\n`,
+        stderr:
+          `borough: ${dataDir} is in use by another borough (process ${server.pid}, https://${server.listen}): ` +
+          'stop it, or choose another --data-dir\n',
       })
     }
     expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })
@@ -154,7 +157,8 @@ describe('two servers', { timeout: 5 * startTimeoutMs }, () => {
       server.send('SIGCONT')
       expect(await server.ended()).toEqual({ code: 1, signal: null })
       expect(log.join('')).toContain(
-        `borough: ${server.dataDir}/lock was removed while this server ran, and ${server.dataDir} is in use by another borough (process ${child.pid}, https://${listen}): this one ends\n`,
+        `borough: ${server.dataDir}/lock was removed while this server ran, and ${server.dataDir} is in use by ` +
+          `another borough (process ${child.pid}, https://${listen}): this one ends\n`,
       )
       // What tells of the other one is left alone.
       expect(await readFile(join(server.dataDir, 'endpoint.json'), 'utf8')).toContain(`"pid":${child.pid}`)

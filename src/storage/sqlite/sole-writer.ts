@@ -1,6 +1,6 @@
 /**
- * That no other program writes into a store, asked within each transaction, since the lock that should keep others away can
- * be removed: another program that writes would make every memory of this one wrong.
+ * That no other program writes into a store, asked within each transaction, since the lock that should keep others
+ * away can be removed: another program that writes would make every memory of this one wrong.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type Revision, StorageError } from '../storage.ts'

@@ -1,7 +1,7 @@
 /**
- * That a store was made, remembered outside of its folder: that may be a volume of its own, and where it is not mounted,
- * everything in it that could tell is gone too. A file of the form of `acknowledged`, with the revision of the store
- * when it was last opened or closed.
+ * That a store was made, remembered outside of its folder: that may be a volume of its own, and where it is not
+ * mounted, everything in it that could tell is gone too. A file of the form of `acknowledged`, with the revision of the
+ * store when it was last opened or closed.
  */
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
