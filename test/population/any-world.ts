@@ -1,4 +1,5 @@
 /** Short words for what tests do with templates on Borough and on a cluster that `borough populate` serves alike. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../src/client/client.ts'
 import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
 import { waitFor, waitUntilAllowed } from '../support/wait-for.ts'
@@ -68,12 +69,7 @@ export class AnyWorld implements AsyncDisposable {
 
   /** The `data` of a ConfigMap once it is so. */
   async data(namespace: string, name: string, data: JsonObject): Promise<KubeObject | undefined> {
-    return waitFor(
-      this.admin,
-      configMapResource,
-      { namespace, name },
-      (o) => JSON.stringify(o?.['data']) === JSON.stringify(data),
-    )
+    return waitFor(this.admin, configMapResource, { namespace, name }, (o) => isDeepStrictEqual(o?.['data'], data))
   }
 
   /** The status of a template once it is as wanted. */

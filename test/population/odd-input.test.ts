@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
-import { waitFor } from '../support/wait-for.ts'
+import { waitFor, waitUntilAllowed } from '../support/wait-for.ts'
 import { AnyWorld, anyCluster, refusalAnywhere } from './any-world.ts'
 import { configMap, configMapResource, namespaceResource, templateResource } from './population-world.ts'
 
@@ -87,7 +87,9 @@ describe.each(anyCluster)('$where', ({ where, start }) => {
     await world.synced('group')
     const configMapIn = (name: string) => ({ metadata: { namespace: 'group-1', name } })
     const groups = [owner, 'system:authenticated']
-    await world.cluster.plane.client({ username: 'zoe', groups }).create(configMapResource, configMapIn('hers'))
+    const zoe = world.cluster.plane.client({ username: 'zoe', groups })
+    await waitUntilAllowed(zoe, 'create', configMapResource, 'group-1')
+    await zoe.create(configMapResource, configMapIn('hers'))
     const { code } = await refusalAnywhere(world.clientAs(owner).create(configMapResource, configMapIn('theirs')))
     expect(code).toBe(403)
   })

@@ -93,9 +93,15 @@ class RemoteCluster implements OtherCluster {
   }
 }
 
+/** Node writes a character of a header as one byte; names of users and groups are UTF-8. */
+const onWire = (name: string): string => Buffer.from(name).toString('latin1')
+
 /** Requests of another user, by impersonation. */
 function actingAs({ send }: Transport, { username, groups, extra = {} }: UserInfo): Transport {
-  const who: Record<string, string | readonly string[]> = { 'impersonate-user': username, 'impersonate-group': groups }
+  const who: Record<string, string | readonly string[]> = {
+    'impersonate-user': onWire(username),
+    'impersonate-group': groups.map(onWire),
+  }
   for (const [key, values] of Object.entries(extra))
     who[`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`] = values
   // Node sends a header for each value of a list.
