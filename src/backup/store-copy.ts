@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { Progress, ReportProgress } from '../base/progress.ts'
 import { damageOf } from '../storage/damaged-value.ts'
+import { isFormatRecord } from '../storage/format-level.ts'
 
 export interface Pair {
   readonly key: string
@@ -107,7 +108,7 @@ export async function copyStore(
   await using contents = await source.read()
   const digest = new ContentDigest()
   await target.begin(contents.lastIssued ?? contents.revision, source.name)
-  for await (const pair of contents.pairs()) {
+  for await (const pair of copiedPairs(contents)) {
     digest.add(pair)
     await target.write(pair)
     if (digest.entries % pairsAtOnce !== 0) continue
@@ -130,7 +131,12 @@ export async function copyStore(
   return result
 }
 
-/** Of everything that is there. */
+/** All but how the place writes its values: another place, and another version, may write them otherwise. */
+async function* copiedPairs(contents: Contents): AsyncGenerator<Pair> {
+  for await (const pair of contents.pairs()) if (!isFormatRecord(pair.key)) yield pair
+}
+
+/** Of everything that is copied. */
 export async function digestOf(
   place: Source | Target,
   rest?: () => Promise<void>,
@@ -138,7 +144,7 @@ export async function digestOf(
 ): Promise<Pick<CopyResult, 'sha256' | 'entries'>> {
   await using contents = await place.read()
   const digest = new ContentDigest()
-  for await (const pair of contents.pairs()) {
+  for await (const pair of copiedPairs(contents)) {
     digest.add(pair)
     if (digest.entries % pairsAtOnce !== 0) continue
     tell?.(digest)

@@ -12,6 +12,7 @@ import { openDataDir } from '../datadir/data-dir.ts'
 import { type Encryption, encryptedMarker } from '../encryption/encryption.ts'
 import { formatTime } from '../kube/time.ts'
 import { directoryPkiStore, isOwn, sharedPkiPrefix } from '../pki/pki.ts'
+import { beginAtNewestLevel } from '../storage/format-level.ts'
 import { beginStoreAfter, openStorage, snapshotOf, storeFolder } from '../storage/open-storage.ts'
 import { openServedStorage } from '../storage/served-storage.ts'
 import { type PendingCommit, prefixSpan, type Storage } from '../storage/storage.ts'
@@ -198,6 +199,7 @@ async function etcdTarget(etcd: EtcdChoice, options: PlaceOptions): Promise<Targ
     },
     async begin(_revision, from) {
       if (!(await markStore(storage, copyOf(from, options)))) throw new CopyError(`${name}: somebody else fills it`)
+      await beginAtNewestLevel(storage)
     },
     write: (pair) => writer.write(pair),
     async finish() {

@@ -153,6 +153,19 @@ export async function announceArrival(storage: Storage): Promise<void> {
   }
 }
 
+/**
+ * Of a store that no server has served: everything that it is filled with is written in the newest form. Servers of a
+ * version that does not read that refuse it.
+ *
+ * @throws StorageError
+ */
+export async function beginAtNewestLevel(storage: Storage): Promise<void> {
+  const writes = [{ key: levelKey, value: bytesOf(newestLevel), expect: 'absent' as const }]
+  const commit = await storage.commit({ guards: [], writes }).done
+  if (!commit.ok) throw new StorageError('unavailable', `${levelKey} was written meanwhile`)
+  storage.writeLevel?.(newestLevel)
+}
+
 /** What `raiseLevel` is guarded by: to be asked for before it is looked who is there. */
 export async function arrivalsAt(storage: Storage): Promise<Revision | 'absent'> {
   return (await storage.get(arrivalsKey)).entry?.revision ?? 'absent'

@@ -12,9 +12,12 @@ import { silentLog } from '../../src/base/log.ts'
 import type { Progress } from '../../src/base/progress.ts'
 import { BoroughProcess, borough } from '../interop/borough-process.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
+import { etcdCall } from './cluster.ts'
 import { clientOf } from './kubeconfig-client.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 interface Result {
   readonly entries: number
@@ -56,6 +59,16 @@ describe.skipIf(etcdVersion === undefined)(`a whole store${etcdVersion ? '' : ` 
     return stderr
   }
 
+  /** The forms that the headers of all values say they have: 1 with a checksum. */
+  async function formsBelow(prefix: string): Promise<ReadonlySet<number | undefined>> {
+    const range = { key: base64(`${prefix}/`), range_end: base64(`${prefix}0`) }
+    const { kvs = [] } = (await etcdCall(etcd.endpoint, 'kv/range', range)) as {
+      kvs?: readonly { readonly value: string }[]
+    }
+    expect(kvs.length).toBeGreaterThan(kept.entries)
+    return new Set(kvs.map(({ value }) => Buffer.from(value, 'base64')[3]))
+  }
+
   it('is backed up at one revision while it is served and written to', async () => {
     const client = clientOf(await server.adminKubeconfig(), server)
     let writing = true
@@ -87,6 +100,12 @@ describe.skipIf(etcdVersion === undefined)(`a whole store${etcdVersion ? '' : ` 
     const dir = join(folder, 'copied')
     const copied = await run('storage', 'copy', `--from=${place}`, `--to=sqlite:${dir}`)
     expect([restored.sha256, copied.sha256, copied.entries]).toEqual([kept.sha256, kept.sha256, kept.entries])
+
+    // Each value has its checksum, and what says so is of this etcd: it is no part of what is copied.
+    expect(await formsBelow('/restored')).toEqual(new Set([1]))
+    const onward = await run('storage', 'copy', `--from=${place}`, `--to=etcd://${hosts()}/onward`)
+    expect([onward.sha256, onward.entries]).toEqual([kept.sha256, kept.entries])
+    expect(await formsBelow('/onward')).toEqual(new Set([1]))
 
     // Served by two now, from etcd and from the directory; the old kubeconfig is good at both.
     const flags = [`--storage=etcd://${hosts()}`, '--etcd-prefix=/restored']
