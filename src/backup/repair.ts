@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises'
 import { openDataDir } from '../datadir/data-dir.ts'
 import { levelDamage, levelKey, levelRemoval, recordDamage } from '../storage/format-level.ts'
-import { rebuildIndexOf, verifyDirectory } from '../storage/open-storage.ts'
+import { hadStore, rebuildIndexOf, verifyDirectory } from '../storage/open-storage.ts'
 import { openStorageToRepair } from '../storage/served-storage.ts'
 import {
   type Entry,
@@ -91,7 +91,10 @@ export async function openToRepair(
   options: PlaceOptions,
 ): Promise<AsyncDisposable & { readonly storage: Storage }> {
   await using opening = new AsyncDisposableStack()
-  if ('dataDir' in place) opening.use(await openDataDir(place.dataDir))
+  if ('dataDir' in place) {
+    if (!hadStore(place.dataDir)) throw new CopyError(`${place.dataDir} has no store`)
+    opening.use(await openDataDir(place.dataDir))
+  }
   const choice = 'dataDir' in place ? ({ storage: { engine: 'sqlite' }, ...place } as const) : { storage: place.etcd }
   const storage = opening.use(await openStorageToRepair({ ...options, ...choice }))
   const opened = opening.move()

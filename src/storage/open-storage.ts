@@ -100,10 +100,13 @@ export async function beginStorage({
   }
 }
 
+/** Of a data directory: that a SQLite store is there, or was. */
+export const hadStore = (dataDir: string): boolean =>
+  [madePathIn(dataDir), join(dataDir, storeFolder, 'state.db')].some((path) => existsSync(path))
+
 /** Of a server in memory, or of a version that did not remember its store outside of the folder. */
 function warnOfKeysAlone(dataDir: string, log: Log): void {
-  const made = [madePathIn(dataDir), join(dataDir, storeFolder, 'state.db')]
-  if (made.some((path) => existsSync(path)) || !existsSync(join(dataDir, 'pki', 'ca.key'))) return
+  if (hadStore(dataDir) || !existsSync(join(dataDir, 'pki', 'ca.key'))) return
   log.warn({ dataDir }, 'the data directory has keys and no store: an empty store is begun. Is a volume not mounted?')
 }
 

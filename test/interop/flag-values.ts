@@ -267,6 +267,10 @@ export const flagValues: Readonly<Record<string, FlagValues>> = {
   user: text,
   'webhook-url': server,
   with: named('previous', 'backup', 'removal'),
-  'storage repair --from': input('--key', '/a', '--with', 'backup', '--yes'),
+  'storage repair --from': {
+    ...inputOrFolder,
+    right: ['file', 'folder'],
+    beside: ['--key', '/a', '--with', 'backup', '--yes'],
+  },
   workers: { ...count, wrong: [...count.wrong, ['257', /from 1 to 256/]] },
 }

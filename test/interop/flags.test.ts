@@ -213,6 +213,10 @@ test.each([
   refuses(await borough(['restore', '--from', join(folder, from), '--data-dir', join(folder, 'new')]), from, says)
 })
 
+test.each(['repair', 'verify'])('borough storage %s makes no data directory', async (command) => {
+  refuses(await borough(['storage', command, '--data-dir', join(folder, 'new')]), 'new', /no store/)
+})
+
 test.each([
   { args: ['up', '--token-file', 'missing'], says: '--token-file: there is no file missing' },
   { args: ['restore', '--from', 'missing'], says: '--from: there is no file or folder missing' },
