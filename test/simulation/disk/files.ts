@@ -26,6 +26,11 @@ const isDirectory = (path: string): boolean =>
 
 export const existsSync = (path: string): boolean => disk().find(path) !== undefined || isDirectory(path)
 
+/** Every directory may be written; the disk itself says what it refuses. */
+export function accessSync(path: string): void {
+  if (!existsSync(path)) throw new DiskError('ENOENT', 'access')
+}
+
 export function mkdirSync(path: string): void {
   simulated.directories.add(path)
 }
@@ -94,6 +99,7 @@ export function writeFileSync(path: string, text: string): void {
 
 export const renameSync = (from: string, to: string): void => disk().rename(from, to)
 export const rmSync = (path: string): void => disk().remove(path)
+export const unlinkSync = rmSync
 
 interface Stats {
   readonly size: number
