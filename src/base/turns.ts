@@ -24,7 +24,7 @@ import type { Eventual } from './eventual.ts'
 export const sliceBegan: Topic<object | undefined> = topic('a slice of the loop began')
 
 /** Long enough that a pause costs little beside it, short beside the time that a request takes on a network. */
-export const sliceMs = 5
+export const sliceMs = 2.5
 
 export interface TurnsOptions {
   /** Monotonic milliseconds. */
