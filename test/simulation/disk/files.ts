@@ -99,7 +99,7 @@ export function writeFileSync(path: string, text: string): void {
 
 export const renameSync = (from: string, to: string): void => disk().rename(from, to)
 export const rmSync = (path: string): void => disk().remove(path)
-export const unlinkSync = rmSync
+export const unlinkSync = (path: string): void => rmSync(path)
 
 interface Stats {
   readonly size: number
