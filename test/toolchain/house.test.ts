@@ -95,6 +95,11 @@ function functionsOf(source: Source): { readonly name: string; readonly lines: n
   return found
 }
 
+test('app is wiring, of fifteen files at most', () => {
+  const files = readdirSync(join(root, 'src/app')).filter((name) => !name.endsWith('.test.ts'))
+  expect(files.length, files.join(', ')).toBeLessThanOrEqual(15)
+})
+
 test('the files were found', () => {
   expect(sources.length).toBeGreaterThan(600)
 })
