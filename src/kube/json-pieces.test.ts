@@ -78,3 +78,13 @@ test('a long container is many pieces, however deep it lies', () => {
   while (steps.next().done !== true) count++
   expect(count).toBeGreaterThanOrEqual(40)
 })
+
+test('attack: levels are not gone into without end, since each is scanned anew', () => {
+  const text = `${'['.repeat(900)}"${'\\"'.repeat(1000)}"${',1'.repeat(500)}${']'.repeat(900)}`
+  const steps = parsingInPieces(text, 2)
+  let count = 1
+  let step = steps.next()
+  for (; step.done !== true; step = steps.next()) count++
+  expect(step.value).toEqual(JSON.parse(text))
+  expect(count).toBeLessThan(40)
+})

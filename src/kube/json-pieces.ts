@@ -11,6 +11,8 @@ import type { JsonObject, JsonValue } from './types.ts'
 
 /** Commas: what costs is members. */
 const marksOfPiece = 2000
+/** A container this far down is one piece: each level that is gone into is scanned for itself. */
+const mostLevels = 12
 
 const quoteMark = 0x22
 const comma = 0x2c
@@ -34,6 +36,7 @@ class Pieces {
   readonly #text: string
   readonly #marks: number
   #at = 0
+  #level = 0
 
   constructor(text: string, marks: number) {
     this.#text = text
@@ -86,7 +89,10 @@ class Pieces {
       if (member > from) add(notBlank(text.slice(from, member - 1), from))
       this.#at = long
       const key = close === closeBrace ? keyOf(text.slice(member, long)) : notAny(text.slice(member, long), long)
+      yield
+      this.#level++
       const value = yield* this.value()
+      this.#level--
       if (Array.isArray(made)) made.push(value)
       else setMember(made, key, value)
       this.#skipBlanks()
@@ -107,6 +113,7 @@ class Pieces {
    */
   #scan(from: number): { readonly end: number; readonly member: number; readonly long?: number } {
     const text = this.#text
+    const most = this.#level < mostLevels ? this.#marks : Number.POSITIVE_INFINITY
     let depth = 0
     let marks = 0
     let member = from
@@ -128,8 +135,8 @@ class Pieces {
           marks++
           if (depth > 0) {
             // From its own beginning, if others stand before it in the piece.
-            if (marks > this.#marks) return { end: at, member, long: opened }
-          } else if (marks > this.#marks / 2) return { end: at, member }
+            if (marks > most) return { end: at, member, long: opened }
+          } else if (marks > most / 2) return { end: at, member }
           else member = at + 1
           break
       }
