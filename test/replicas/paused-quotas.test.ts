@@ -59,6 +59,17 @@ describe('a replica that is stopped between decision and commit', () => {
     for (const name of ['first', 'second']) await slow.create(configMaps, { metadata: { name, namespace: 'default' } })
   }
 
+  /** The slow one takes the only namespace off the counter, and stops; another namespace comes to it meanwhile. */
+  async function leaveSlowly(): Promise<{ readonly leaving: Promise<unknown>; readonly go: () => void }> {
+    await other.create(namespaces, { metadata: { name: 'b', labels } })
+    await slow.get(namespaces, { name: 'b' })
+    const paused = lines[0].pauseAt('/registry/namespaces/b')
+    const leaving = slow.patch(namespaces, { name: 'b' }, { metadata: { labels: { kind: null } } })
+    const go = await paused
+    await other.create(namespaces, { metadata: { name: 'a', labels } })
+    return { leaving, go }
+  }
+
   it('makes a namespace anew that was there, and counted, when it decided', async () => {
     await other.create(namespaces, { metadata: { name: 'a', labels } })
     await slow.get(namespaces, { name: 'a' })
@@ -75,12 +86,7 @@ describe('a replica that is stopped between decision and commit', () => {
   })
 
   it('charges a counter that its own queue is about to remove', async () => {
-    await other.create(namespaces, { metadata: { name: 'b', labels } })
-    await slow.get(namespaces, { name: 'b' })
-    const paused = lines[0].pauseAt('/registry/namespaces/b')
-    const leaving = slow.patch(namespaces, { name: 'b' }, { metadata: { labels: { kind: null } } })
-    const go = await paused
-    await other.create(namespaces, { metadata: { name: 'a', labels } })
+    const { leaving, go } = await leaveSlowly()
     const creating = slow.create(configMaps, { metadata: { name: 'c', namespace: 'a' } })
     await decided()
     go()
@@ -90,12 +96,7 @@ describe('a replica that is stopped between decision and commit', () => {
   })
 
   it('leaves a counter that its own queue is about to remove', async () => {
-    await other.create(namespaces, { metadata: { name: 'b', labels } })
-    await slow.get(namespaces, { name: 'b' })
-    const paused = lines[0].pauseAt('/registry/namespaces/b')
-    const leaving = slow.patch(namespaces, { name: 'b' }, { metadata: { labels: { kind: null } } })
-    const go = await paused
-    await other.create(namespaces, { metadata: { name: 'a', labels } })
+    const { leaving, go } = await leaveSlowly()
     const alsoLeaving = slow.patch(namespaces, { name: 'a' }, { metadata: { labels: { kind: null } } })
     await decided()
     await other.create(namespaces, { metadata: { name: 'c', labels } })
