@@ -17,6 +17,8 @@ import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Expect, Guard, Write } from '../storage/storage.ts'
 
+export type { Guard }
+
 /** CONNECT: what is not about the stored object (`pods/exec`). `object` is then the options of the connection. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 

@@ -1,7 +1,8 @@
 /** What one decision adds to the counters of quotas, and whether their limits allow it. */
-import type { DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
+import type { DecidedWrite, DecisionView, Guard } from '../../admission/admission.ts'
 import { addQuantities, printQuantity, zero } from '../../kube/quantity.ts'
 import { type Amounts, amounts } from '../pods/resources.ts'
+import type { Charged } from '../quotas/accountant.ts'
 import { findExceeded } from '../quotas/ledger.ts'
 import { counterName, type QuotaRecords } from './records.ts'
 import { countedOver, isLimited, type ParsedQuota } from './selection.ts'
@@ -30,8 +31,6 @@ export function chargedTo(used: Printed | undefined, charge: Amounts, hard: Pick
   parsed.set(printed, next)
   return printed
 }
-
-type Guard = NonNullable<Decision['guards']>[number]
 
 interface Charge {
   readonly quota: ParsedQuota
@@ -79,7 +78,7 @@ export class Charges {
   }
 
   /** A counter goes with the last namespace on it. */
-  decision(view: DecisionView, records: QuotaRecords): Required<Pick<Decision, 'guards' | 'writes'>> {
+  decision(view: DecisionView, records: QuotaRecords): Charged {
     const writes: DecidedWrite[] = []
     const guards: Guard[] = []
     for (const { quota, holder, amounts: charge, namespaces: more } of this.#byCounter.values()) {

@@ -15,6 +15,7 @@ import type {
   DecidedWrite,
   Decision,
   DecisionView,
+  Guard,
   QueuedChange,
   Seen,
 } from '../../admission/admission.ts'
@@ -60,7 +61,7 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
   const charges = (change: ContentChange, view: DecisionView): Charged => {
     const { type, namespace, name } = change
     const writes: DecidedWrite[] = []
-    const guards: Guards = []
+    const guards: Guard[] = []
     const present: ResourceQuota[] = []
     let usages: Usages | undefined
     for (const quotaName of deps.quotas(namespace)) {
@@ -134,18 +135,14 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
   }
 }
 
-type Guards = NonNullable<Decision['guards']>[number][]
-
-interface Charged {
-  readonly writes: readonly DecidedWrite[]
-  readonly guards: Readonly<Guards>
-}
+/** What comes of a charge. */
+export type Charged = Required<Pick<Decision, 'guards' | 'writes'>>
 
 /**
  * What was seen as a queued write will leave it, and is not written, is guarded: another replica may be faster than
  * that write, and the cache may show already what that one made of everything else.
  */
-export const guardsOfQueued = ({ key, expect }: Pick<Seen, 'key' | 'expect'>): Guards =>
+export const guardsOfQueued = ({ key, expect }: Pick<Seen, 'key' | 'expect'>): readonly Guard[] =>
   typeof expect === 'object' ? [{ key, expect }] : []
 
 /** `isNew`: the quota itself is not there yet. */

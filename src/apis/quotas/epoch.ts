@@ -11,9 +11,7 @@
  * this process: then that is counted too, and guarded. One that is never settled (a replica died) is overruled after a
  * while.
  */
-import type { DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
-
-type Guard = NonNullable<Decision['guards']>[number]
+import type { DecidedWrite, DecisionView, Guard } from '../../admission/admission.ts'
 
 export interface SeenEpoch {
   readonly guard: Guard

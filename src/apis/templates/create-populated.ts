@@ -6,7 +6,7 @@
  * rendered, a refusal, a webhook that wants to be asked) leaves the gate shut, and the controller does it as on any
  * other cluster, and says what is wrong.
  */
-import type { AdmissionPlugin, AlsoCreate, Attributes, Decision, DecisionView } from '../../admission/admission.ts'
+import type { AdmissionPlugin, AlsoCreate, Attributes, DecisionView, Guard } from '../../admission/admission.ts'
 import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
@@ -182,8 +182,6 @@ const countsQuotas = ({ object }: Placed): boolean => {
   return hard['resourcequotas'] !== undefined || hard['count/resourcequotas'] !== undefined
 }
 
-type Guards = NonNullable<Decision['guards']>
-
 /**
  * A template that is edited or goes at this moment is heeded. Its status may move on: it does, once a second, while
  * namespaces come.
@@ -192,8 +190,8 @@ function guardTemplates(
   templates: readonly NamespaceTemplate[],
   type: ResourceType,
   view: DecisionView,
-): Guards | undefined {
-  const guards: Guards[number][] = []
+): readonly Guard[] | undefined {
+  const guards: Guard[] = []
   for (const { metadata } of templates) {
     const { key, expect, object } = view.see(type, '', metadata.name ?? '')
     const now = object

@@ -2,7 +2,7 @@
  * Applied records in the store: `/registry/borough/applied/<namespace>`, read like objects from the watch cache.
  * Admission writes them with what they are about; the controller adds what no write of an object could carry.
  */
-import type { DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
+import type { DecidedWrite, DecisionView, Guard } from '../../admission/admission.ts'
 import { restBetween } from '../../base/rest-between.ts'
 import type { FeatureContext } from '../../feature/feature.ts'
 import { recordType } from '../../feature/record-type.ts'
@@ -40,8 +40,6 @@ interface StoredRecord extends KubeObject {
 export interface StoredRecordsParts extends Pick<FeatureContext, 'records' | 'stored'> {
   readonly namespaces: NamespaceLookup
 }
-
-type Guard = NonNullable<Decision['guards']>[number]
 
 const nothing: readonly AppliedObject[] = []
 
