@@ -68,3 +68,18 @@ test('applying the difference of two documents to the first gives the second', (
     { numRuns: 300 },
   )
 })
+
+test('attack: what a patch brings is looked through twice, however deep it is', () => {
+  let looks = 0
+  const deepest = { ...Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`k${i}`, 1])), gone: null }
+  const counted = new Proxy(deepest, {
+    get(members, key) {
+      looks++
+      return Reflect.get(members, key)
+    },
+  })
+  let patch: JsonObject = counted
+  for (let level = 0; level < 500; level++) patch = { a: patch }
+  applyMergePatch({}, patch)
+  expect(looks).toBeLessThanOrEqual(2 * 11)
+})

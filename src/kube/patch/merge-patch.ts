@@ -19,13 +19,17 @@ export function parseMergePatch(body: unknown): JsonObject {
 }
 
 /** The same value when there was nothing to drop. */
-export function withoutNullMembers(value: JsonValue): JsonValue {
-  if (!hasNullMembers(value)) return value
-  if (Array.isArray(value)) return value.map(withoutNullMembers)
+export const withoutNullMembers = (value: JsonValue): JsonValue =>
+  hasNullMembers(value) ? copyWithoutNulls(value) : value
+
+/** Asks nothing on its way down: each level would look through all below it. */
+function copyWithoutNulls(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(copyWithoutNulls)
+  if (!isJsonObject(value)) return value
   const out: JsonObject = {}
-  for (const key in value as JsonObject) {
-    const child = (value as JsonObject)[key] as JsonValue
-    if (child !== null) setMember(out, key, withoutNullMembers(child))
+  for (const key in value) {
+    const child = value[key] as JsonValue
+    if (child !== null) setMember(out, key, copyWithoutNulls(child))
   }
   return out
 }
