@@ -8,6 +8,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { type Clock, systemClock, type Timer } from '../base/clock.ts'
+import { inodeOf } from '../base/inode.ts'
 import { ensurePrivateFile, PrivateFileError } from '../base/private-files.ts'
 
 /** Between two looks. */
@@ -113,10 +114,4 @@ function lockFile(path: string): DatabaseSync {
 /** To open a pipe would wait for ever. */
 function requireFile(path: string): void {
   if (!statSync(path).isFile()) throw new PrivateFileError(`${path} is no file`)
-}
-
-/** undefined: there is nothing of that name. */
-function inodeOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
-  return found && `${found.dev}:${found.ino}`
 }

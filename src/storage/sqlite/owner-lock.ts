@@ -8,6 +8,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { inodeOf } from '../../base/inode.ts'
 import { StorageError } from '../storage.ts'
 import { pragma } from './file-format.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
@@ -136,12 +137,6 @@ function lockFile(path: string): DatabaseSync {
     file.close()
     throw error
   }
-}
-
-/** undefined: there is nothing of that name. */
-function inodeOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
-  return found && `${found.dev}:${found.ino}`
 }
 
 /** To open a pipe would wait for ever. @throws StorageError code=corrupt */

@@ -22,6 +22,7 @@ const replaced: readonly { readonly importer: string; readonly name: string; rea
   { importer: sources, name: 'node:timers/promises', by: here('timers-promises.ts') },
   { importer: sources, name: '@grpc/grpc-js', by: here('../etcd/grpc.ts') },
   { importer: sqliteEngine, name: 'node:fs', by: here('../disk/files.ts') },
+  { importer: `${sources}base/inode.ts`, name: 'node:fs', by: here('../disk/files.ts') },
   { importer: sqliteEngine, name: 'node:sqlite', by: here('../disk/sqlite.ts') },
   { importer: sqliteEngine, name: 'node:worker_threads', by: here('../disk/worker-threads.ts') },
 ]
