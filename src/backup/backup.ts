@@ -10,6 +10,7 @@ import { decryptedSource, encryptedTarget } from './key-entries.ts'
 import type { Source, Target } from './store-copy.ts'
 import { type PlaceOptions, type StorePlace, storeSource, storeTarget } from './store-places.ts'
 
+export { hadStore } from '../storage/open-storage.ts'
 export { BackupLedger } from './backup-ledger.ts'
 export { type BackupPlan, BackupSchedule } from './backup-schedule.ts'
 export { backUpInto, forgetOld, type RestorePoint, type SetBackup } from './backup-set.ts'

@@ -2,7 +2,7 @@
 import { existsSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { verifyStoreAt } from '../backup/backup.ts'
+import { hadStore, verifyStoreAt } from '../backup/backup.ts'
 import type { Clock } from '../base/clock.ts'
 import { silentLog } from '../base/log.ts'
 import { shellWord } from '../base/shell-text.ts'
@@ -85,12 +85,10 @@ async function examineLock(path: string): Promise<Finding> {
 
 async function examineStore(path: string, clock: Clock): Promise<Finding> {
   const check = 'data directory: store'
-  const size = sizeOf(join(path, 'store', 'state.db'))
-  const wasMade = existsSync(join(path, 'store-made'))
-  if (size === undefined && !wasMade)
-    return ok(check, 'there is no SQLite store: nothing was written, or the store is an etcd')
-  const mebibytes = Math.ceil((size ?? 0) / 1024 ** 2)
-  if ((size ?? 0) > quickBytes) {
+  if (!hadStore(path)) return ok(check, 'there is no SQLite store: nothing was written, or the store is an etcd')
+  const size = sizeOf(join(path, 'store', 'state.db')) ?? 0
+  const mebibytes = Math.ceil(size / 1024 ** 2)
+  if (size > quickBytes) {
     return ok(check, `${mebibytes} MiB; checksums were not looked at: 'borough storage verify --data-dir ${path}'`)
   }
   const remedy = `'borough storage verify --data-dir ${path}' names what is damaged, 'borough storage repair' mends it`
