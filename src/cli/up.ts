@@ -371,7 +371,6 @@ function parseLevel(text: string): number {
 /** Each is a process with a heap of its own. */
 const parseWorkers = (text: string): number => parseCountUpTo(text, 256)
 
-/** `512Mi`, `8Gi`, `1Ti` in bytes. */
 function maxStoreOf({ maxStoreSize, storage }: UpFlags, command: Command): Pick<Config, 'maxStoreBytes'> {
   if (maxStoreSize === undefined) return {}
   if (storage.engine !== 'sqlite') {
@@ -381,6 +380,7 @@ function maxStoreOf({ maxStoreSize, storage }: UpFlags, command: Command): Pick<
   return { maxStoreBytes: maxStoreSize }
 }
 
+/** `512Mi`, `8Gi`, `1Ti` in bytes. */
 function parseStoreSize(text: string): number {
   const [, digits = '', unit = 'Mi'] = /^(\d+)(Mi|Gi|Ti)$/.exec(text) ?? []
   const bytes = Number(digits) * 1024 ** ({ Mi: 2, Gi: 3, Ti: 4 }[unit] ?? 2)
