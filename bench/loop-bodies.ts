@@ -155,6 +155,16 @@ export const bodies: readonly Body[] = [
     object: (value) => ({ ...open, spec: { list: many(29_000, (i) => `${value}${i}`) } }),
   },
   {
+    what: 'an object of any form, 28,000 keys and one that is null 900 levels down',
+    path: opens,
+    object: (value) => ({ ...open, spec: nested(900, { ...keyed(28_000, () => value), gone: null }) }),
+  },
+  {
+    what: 'an object of any form, 5,000 items and 1 MB of what JSON escapes 900 levels down',
+    path: opens,
+    object: (value) => ({ ...open, spec: nested(900, ['"'.repeat(1_000_000), ...many(5_000, () => value)]) }),
+  },
+  {
     what: 'an object of any form 900 levels deep, 30 times',
     path: opens,
     object: (value) => ({ ...open, spec: { list: many(30, () => nested(900, value)) } }),
