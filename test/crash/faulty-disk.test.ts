@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
+import { markName } from '../../src/storage/sqlite/loss.ts'
 import { endProcess, isRunning, startServing } from '../interop/serving-process.ts'
 import { clientOf, pageOf } from '../replicas/kubeconfig-client.ts'
 import { freePort } from '../support/free-port.ts'
@@ -139,7 +140,7 @@ describe.skipIf(typeof shim === 'string')('a served store on a faulty disk', { t
     const { call, errno } = fault
     const fail = {
       call,
-      file: errno === quotaExceeded ? '/store/' : 'state.db',
+      file: 'state.db',
       trigger,
       ...(errno === undefined ? {} : { errno }),
     }
@@ -164,6 +165,18 @@ describe.skipIf(typeof shim === 'string')('a served store on a faulty disk', { t
     const next = await start()
     expect(await names(next)).toEqual(expect.arrayContaining(acknowledged))
     expect(await create(next, 'later')).toBe(201)
+  })
+
+  it('a mark that finds no room is written with the reserve, and writes go on', async () => {
+    const trigger = join(root, 'now')
+    const server = await start({ call: 'write', file: markName, errno: noSpace, times: 1, trigger })
+    writeFileSync(trigger, '')
+    // A write of the server's own may be the one that meets it; this one then finds the store full.
+    expect([201, 507]).toContain(await create(server, 'a'))
+    await expect.poll(() => server.log()).toMatch(/"the store is full/)
+    await expect.poll(() => create(server, 'b'), { timeout: 10_000 }).toBe(201)
+    await server.kill()
+    expect(await names(await start())).toContain('b')
   })
 
   it.each([

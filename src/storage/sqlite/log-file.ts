@@ -173,6 +173,8 @@ export class LogFile {
       return outcomes
     } catch (error) {
       const fault = faultOf(error, this.path)
+      // A file system that copies what it overwrites may have no room for it, though the commit had.
+      if (fault.code === 'full' && this.#room.giveUp()) return this.#marked(outcomes)
       this.#break(fault)
       return outcomes.map((outcome) => (typeof outcome === 'number' ? fault : outcome))
     }

@@ -87,7 +87,7 @@ const isQuotaError = (error: unknown): boolean =>
 
 /** SQLite knows a disk that is full, and takes a quota that is used up for any other fault of a write. */
 function isQuotaUsedUp(directory: string): boolean {
-  const path = join(directory, 'quota-trial')
+  const path = join(directory, 'state.db-trial')
   try {
     const file = openSync(path, 'w', 0o600)
     try {
