@@ -143,29 +143,34 @@ describe('an informer', () => {
   })
 })
 
-test('what was listed is told in turns, and other work comes between', async () => {
+test('what was listed, and what is missing in the next list, is told in turns, with other work between', async () => {
   const script = new Script()
   script.lists = [Array.from({ length: 20 }, (_, i) => object(`o-${i}`, i + 1))]
   let nowMs = 0
   const clock: Clock = Object.assign(new FakeClock(), { monotonic: () => nowMs })
   const told: number[] = []
+  let gone = 0
   let turns = 0
   const informer = new Informer({
     client: script,
     clock,
     resource,
-    onChange: () => {
+    onChange: (next) => {
       nowMs += 5
       told.push(turns)
+      if (next === undefined) gone++
     },
   })
   const stop = new AbortController()
   const running = informer.run(stop.signal)
   const isTold = informer.whenSynced().then(() => true)
-  while (!(await Promise.race([isTold, new Promise<false>((resolve) => setImmediate(() => resolve(false)))]))) turns++
+  const turn = (): Promise<false> => new Promise((resolve) => setImmediate(() => resolve(false)))
+  while (!(await Promise.race([isTold, turn()]))) turns++
   expect(told).toHaveLength(20)
+  script.watch$?.close(expired('too old'))
+  for (; gone < 20; turns++) await turn()
   // Five milliseconds each: no more than a slice of ten at once, and a few over.
-  for (const turn of new Set(told)) expect(told.filter((t) => t === turn).length).toBeLessThanOrEqual(4)
+  for (const one of new Set(told)) expect(told.filter((t) => t === one).length).toBeLessThanOrEqual(4)
   stop.abort()
   await running
 })

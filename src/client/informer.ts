@@ -141,7 +141,11 @@ export class Informer {
       const old = before.get(key)
       if (old?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#options.onChange?.(object, old)
     }
-    for (const [key, old] of before) if (!seen.has(key)) this.#options.onChange?.(undefined, old)
+    for (const [key, old] of before) {
+      const pause = slice.pause()
+      if (pause) await pause
+      if (!seen.has(key)) this.#options.onChange?.(undefined, old)
+    }
     this.#synced = true
     for (const waiter of this.#waiters.splice(0)) waiter()
     return resourceVersion

@@ -43,7 +43,9 @@ test('the count of matched namespaces is what counting all namespaces again woul
           matched.namespaceGone(one.gone)
         } else if ('template' in one) {
           versions.set(one.template, version(one.template, 1, one.wanted))
-          matched.templateChanged(version(one.template, 1, one.wanted), there.values())
+          const changed = version(one.template, 1, one.wanted)
+          matched.countAnew(changed)
+          for (const one of there.values()) matched.count(changed, one)
         } else {
           versions.delete(one.templateGone)
           matched.templateGone(one.templateGone)
@@ -51,7 +53,7 @@ test('the count of matched namespaces is what counting all namespaces again woul
         for (const template of templates) {
           const matcher = versions.get(template)
           const again = [...there.values()].filter((n) => matcher?.selects(n)).length
-          expect(matched.count(template)).toBe(again)
+          expect(matched.counted(template)).toBe(again)
         }
       }
     }),
@@ -114,6 +116,8 @@ test('the tally of a template is what going through all its entries again would 
               extended: holding.filter((e) => e.isExtended).length,
             })
             const all = failing.flatMap((e) => e.failures)
+            const withIt = failing.filter((e) => e.version.template.metadata.generation === generation)
+            expect(ledger.failing(template, generation)).toBe(withIt.length)
             expect(failures).toHaveLength(Math.min(10, all.length))
             expect(all).toEqual(expect.arrayContaining([...failures]))
           }

@@ -56,6 +56,8 @@ interface Page {
   readonly entries: Map<string, LedgerEntry>
   /** Namespaces with failures. */
   readonly failing: Set<string>
+  /** Generation → how many of them failed with it, those aside for which it could not be rendered. */
+  readonly failingWith: Map<number, number>
   /** Version → selected namespaces that hold it whole. */
   readonly holding: Map<string, number>
   /** Version → selected namespaces that hold it but for what was left out. */
@@ -128,12 +130,7 @@ export class TemplateLedger {
 
   /** Namespaces in which this generation of a template failed. */
   failing(template: string, generation: number): number {
-    let n = 0
-    for (const namespace of this.#byTemplate.get(template)?.failing ?? []) {
-      const entry = this.find(template, namespace)
-      if (entry !== undefined && !entry.isUnrendered && generationOf(entry.version) === generation) n++
-    }
-    return n
+    return this.#byTemplate.get(template)?.failingWith.get(generation) ?? 0
   }
 
   /** Answers the templates whose figures changed. */
@@ -178,6 +175,7 @@ export class TemplateLedger {
 const emptyPage = (): Page => ({
   entries: new Map(),
   failing: new Set(),
+  failingWith: new Map(),
   holding: new Map(),
   skipping: new Map(),
   extending: new Map(),
@@ -190,10 +188,18 @@ const isSameEntry = (a: LedgerEntry, b: LedgerEntry): boolean =>
   a.isExtended === b.isExtended &&
   (a.isUnrendered ?? false) === (b.isUnrendered ?? false)
 
-function count({ holding, skipping, extending }: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
-  if (entry === undefined || !entry.isSelected || entry.failures.length > 0) return
-  const counts = entry.isExtended ? extending : entry.isSkipping ? skipping : holding
-  const key = versionKey(entry.version)
+function count(page: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
+  if (entry === undefined) return
+  const { failingWith, holding, skipping, extending } = page
+  if (entry.failures.length > 0) {
+    if (!entry.isUnrendered) add(failingWith, generationOf(entry.version), step)
+  } else if (entry.isSelected) {
+    const counts = entry.isExtended ? extending : entry.isSkipping ? skipping : holding
+    add(counts, versionKey(entry.version), step)
+  }
+}
+
+function add<K>(counts: Map<K, number>, key: K, step: 1 | -1): void {
   const n = (counts.get(key) ?? 0) + step
   if (n === 0) counts.delete(key)
   else counts.set(key, n)

@@ -19,17 +19,20 @@ export class MatchedNamespaces {
     this.#onChange = onChange
   }
 
-  count(template: string): number {
+  counted(template: string): number {
     return this.#byTemplate.get(template)?.namespaces.size ?? 0
   }
 
-  /** `all`: every namespace there is; each is asked about. */
-  templateChanged(version: Matcher, all: Iterable<Namespace>): void {
-    const namespaces = new Set<string>()
-    this.#byTemplate.set(version.template.metadata.name ?? '', { version, namespaces })
-    for (const namespace of all) {
-      if (this.#counts(version, namespace)) namespaces.add(namespace.metadata.name ?? '')
-    }
+  /** None is counted for this version yet: each that there is must be told, by `count` or because it changes. */
+  countAnew(version: Matcher): void {
+    this.#byTemplate.set(version.template.metadata.name ?? '', { version, namespaces: new Set() })
+  }
+
+  /** Without a word of it: who counts all of them knows when it is done. */
+  count(version: Matcher, namespace: Namespace): void {
+    const { name = '' } = namespace.metadata
+    const counted = this.#byTemplate.get(version.template.metadata.name ?? '')
+    if (counted?.version === version && this.#counts(version, namespace)) counted.namespaces.add(name)
   }
 
   templateGone(template: string): void {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { FakeClient } from '../../../test/support/fake-client.ts'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { AppliedObject } from './applied-records.ts'
@@ -117,4 +118,18 @@ test('an object that is not recorded is asked what it holds', async () => {
   await world.client.create(kind, applied('1'))
   await expect.poll(() => world.found).toMatchObject({ held: configDigest(config('1')) })
   expect(world.drift).toEqual(['team'])
+})
+
+test('what is marked is told of some namespaces in a turn of the loop', async () => {
+  await using world = new World()
+  for (let i = 0; i < 350; i++) {
+    const object = applied('1')
+    await world.client.create(kind, { ...object, metadata: { ...object.metadata, namespace: `n${i}`, uid: `u${i}` } })
+  }
+  await world.look()
+  const counter = new TurnCounter()
+  let told = 0
+  for await (const { objects } of world.index.marked(new Set(['v1/ConfigMap']))) told += objects.length
+  counter.stop()
+  expect([told, counter.turns]).toEqual([350, 3])
 })

@@ -7,6 +7,7 @@
  * a quota's `used` moves with every pod) is not drift, and what was applied once and still says the same is not applied
  * again.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
@@ -49,6 +50,9 @@ interface Watched {
   /** Settles when it has been listed once, or the server refused to. */
   readonly answered: Promise<void>
 }
+
+/** Namespaces looked at before other work has a turn. */
+const lookedAtOnce = 100
 
 /** Said of this kind, and not likely to be otherwise in a moment. */
 export function isRefusal(error: unknown): boolean {
@@ -116,8 +120,10 @@ export class PopulatedIndex implements PopulatedObjects {
     return [...this.livesIn(namespace)].flatMap(believed)
   }
 
-  *marked(kinds: ReadonlySet<string>): Iterable<MarkedObjects> {
+  async *marked(kinds: ReadonlySet<string>): AsyncIterable<MarkedObjects> {
+    let looked = 0
     for (const [namespace, lives] of [...this.#byNamespace]) {
+      if (++looked % lookedAtOnce === 0) await setImmediate()
       const objects = [...lives.values()].flatMap(believed)
       yield { namespace, objects: objects.filter(({ apiVersion, kind }) => kinds.has(`${apiVersion}/${kind}`)) }
     }

@@ -75,7 +75,7 @@ export interface PopulatedObjects {
   /** What is ours in a namespace: it is there or not, changed or not. */
   claimsIn(namespace: string): readonly AppliedObject[]
   /** Everything that is marked as ours, of these kinds (`v1/ConfigMap`). */
-  marked(kinds: ReadonlySet<string>): AsyncIterable<MarkedObjects> | Iterable<MarkedObjects>
+  marked(kinds: ReadonlySet<string>): AsyncIterable<MarkedObjects>
   /** What carries the label there, or is recorded. */
   livesIn(namespace: string): Iterable<PopulatedObject>
   /** Of something there only the object itself tells what was applied. */

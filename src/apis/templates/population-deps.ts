@@ -1,5 +1,6 @@
 /** What the population controller is given. */
 import type { Clock } from '../../base/clock.ts'
+import type { Turns } from '../../base/turns.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../events/recorder.ts'
 import type { AppliedRecords } from './applied-records.ts'
@@ -11,6 +12,8 @@ export interface PopulationDeps {
   readonly clock: Clock
   readonly events: EventRecorder
   readonly onError: (error: unknown) => void
+  /** In which all namespaces are looked at. Default: its own. */
+  readonly turns?: Turns
   /** What templates made where. */
   readonly records: AppliedRecords
   /** What tells of the objects, where that is not watches. `watched`: those, for kinds of which it knows nothing. */

@@ -2,6 +2,7 @@
  * What both loops of the population controller know: what the cluster holds, and what earlier passes came to. It turns
  * each change into the namespaces and templates that must be looked at again.
  */
+
 import type { Informer } from '../../client/informer.ts'
 import type { ObjectKey } from '../../controller/controller.ts'
 import type { Keys } from '../../controller/source.ts'
@@ -9,7 +10,6 @@ import { Watches } from '../../controller/watches.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
-import type { RecordListener } from './applied-records.ts'
 import { isGateShut, OpenedGates, tellingLabels } from './gate.ts'
 import { NamespaceKeeper } from './kept-namespace.ts'
 import { RecordedKinds } from './kinds.ts'
@@ -22,10 +22,11 @@ import { PopulatedIndex, type PopulatedIndexDeps } from './populated-index.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
 import { isPaused, populationConfig } from './population-config.ts'
 import type { PopulationDeps } from './population-deps.ts'
-import { excessOf, namespacesToPrune, type ReachedNamespaces } from './prunes.ts'
+import { excessOf, prunes, prunesIn } from './prunes.ts'
 import { PendingRevisions } from './revisions.ts'
 import { Rollouts } from './rollout.ts'
 import { StatusSchedule } from './status-schedule.ts'
+import { Surveys } from './surveys.ts'
 import { type NamespaceTemplate, type TemplateStatus, templateResource } from './types.ts'
 
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
@@ -44,6 +45,7 @@ export class PopulationState {
   readonly metadata: MetadataIndex
   readonly kinds: KnownKinds
   readonly rollouts: Rollouts
+  readonly surveys: Surveys
   readonly openedGates: OpenedGates = new OpenedGates()
   /** What feeds the loop over namespaces. */
   readonly watches: Watches
@@ -84,12 +86,13 @@ export class PopulationState {
     this.rollouts = new Rollouts({
       ledger: this.ledger,
       findTemplate: (name) => this.findTemplate(name),
-      countMatched: (version) => this.matchedNamespaces.count(version.template.metadata.name ?? ''),
-      wouldPrune: (version) => namespacesToPrune(version, this.index, this.#reached),
+      countMatched: (version) => this.matchedNamespaces.counted(version.template.metadata.name ?? ''),
       excessOf: (version, pruned) => excessOf(version, pruned, () => this.#countReached(version)),
-      wake: (waiting) => this.watches.enqueue(waiting.map(keyOf)),
+      wake: (waiting) => this.#enqueueMany(waiting),
     })
+    this.surveys = this.#openSurveys()
     this.kinds = this.#openKinds()
+    this.watches.beside((signal) => this.surveys.walks.run(signal))
     this.watches.beside((signal) => this.index.run(signal))
     this.watches.beside((signal) => this.kinds.awaited.run(signal))
     this.watches.waitFor(async (signal) => {
@@ -98,7 +101,10 @@ export class PopulationState {
       await records.follow((...change) => this.#recorded(...change), signal)
       if (!signal.aborted) this.index.recordsRead()
     })
-    this.watches.onSynced(() => this.#releaseLeftRecords())
+    this.watches.onSynced(() => {
+      for (const version of this.#matchers.values()) this.surveys.begin(version)
+      this.surveys.walks.begin('left', this.#releaseLeftRecords())
+    })
   }
 
   /** An administrator stopped all templates. */
@@ -123,12 +129,18 @@ export class PopulationState {
     return this.#matchers.get(template)
   }
 
+  countNamespaces(): number {
+    return this.#namespaces.size
+  }
+
   /** Every namespace that it selects or has populated. */
   lookAgain(template: string): void {
-    const matcher = this.#matchers.get(template)
-    const selected = [...this.#namespaces.values()].filter((namespace) => matcher?.selects(namespace))
-    const names = [...selected.map((o) => o.metadata.name ?? ''), ...this.index.holdings.namespacesOf(template)]
-    this.watches.enqueue([...new Set(names)].map(keyOf))
+    const concerns = (name: string): boolean => {
+      const namespace = this.findNamespace(name)
+      if (namespace === undefined) return false
+      return this.#matchers.get(template)?.selects(namespace) || this.index.holdings.holds(template, name)
+    }
+    this.surveys.walks.again(`look again ${template}`, this.#enqueueIf(concerns))
   }
 
   /** A pass has gone over this namespace. */
@@ -188,12 +200,54 @@ export class PopulationState {
   #countReached({ template }: Matcher): number {
     const { name = '' } = template.metadata
     const holding = Math.max(this.index.holdings.countNamespaces(name), this.metadata.namespacesOf(name).size)
-    return Math.max(this.matchedNamespaces.count(name), holding)
+    return Math.max(this.matchedNamespaces.counted(name), holding)
   }
 
-  readonly #reached: ReachedNamespaces = {
-    find: (name) => this.findNamespace(name),
-    withMetadataOf: (template) => this.metadata.namespacesOf(template),
+  #openSurveys(): Surveys {
+    const holds = ({ template: { metadata } }: Matcher, name: string): boolean =>
+      this.index.holdings.holds(metadata.name ?? '', name) || this.metadata.holds(metadata.name ?? '', name)
+    return new Surveys({
+      turns: this.#deps.turns,
+      onError: this.#deps.onError,
+      names: () => this.#names(),
+      findNamespace: (name) => this.findNamespace(name),
+      countAnew: (version) => this.matchedNamespaces.countAnew(version),
+      count: (version, namespace) => this.matchedNamespaces.count(version, namespace),
+      holds,
+      mayBeStopped: (version) =>
+        !this.rollouts.isSettled(version) &&
+        prunes(version) &&
+        excessOf(version, Number.POSITIVE_INFINITY, () => 0) !== undefined,
+      wouldPrune: (version, namespace) =>
+        holds(version, namespace.metadata.name ?? '') && prunesIn(version, this.index, namespace),
+      enqueue: (name) => this.watches.enqueue(keyOf(name)),
+      onProgress: ({ template }) => this.statuses.request(template.metadata.name ?? ''),
+      onDone: (version, pruned) => {
+        const isStopped = this.rollouts.surveyed(version, pruned)
+        this.statuses.request(version.template.metadata.name ?? '')
+        return isStopped
+      },
+    })
+  }
+
+  *#names(): Generator<string> {
+    for (const { metadata } of this.#namespaces.values()) yield metadata.name ?? ''
+  }
+
+  #enqueueMany(names: readonly string[]): void {
+    if (names.length <= enqueuedAtOnce) this.watches.enqueue(names.map(keyOf))
+    else
+      this.surveys.walks.begin(
+        {},
+        this.#enqueueIf(() => true, names),
+      )
+  }
+
+  *#enqueueIf(concerns: (name: string) => boolean, names: Iterable<string> = this.#names()): Generator<void> {
+    for (const name of names) {
+      if (concerns(name)) this.watches.enqueue(keyOf(name))
+      yield
+    }
   }
 
   /** A namespace that is being created counts from when it was tried first. */
@@ -211,6 +265,7 @@ export class PopulationState {
     if (old !== undefined && old.metadata.uid !== next?.metadata.uid) this.releaseRecord(name, old.metadata.uid)
     this.metadata.changed(name, next)
     this.openedGates.changed(name, next)
+    this.surveys.changed(name)
     if (next === undefined) {
       this.matchedNamespaces.namespaceGone(name)
       this.forgetNamespace(name)
@@ -231,17 +286,21 @@ export class PopulationState {
       if (this.#isOthersStatus(next, old)) this.#doubtStatus(name)
       return undefined
     }
-    const namespaces = [...this.#namespaces.values()] as Namespace[]
-    if (after === undefined) this.matchedNamespaces.templateGone(name)
-    else this.matchedNamespaces.templateChanged(after, namespaces)
     this.kinds.changed()
     if (next !== undefined && next.metadata.generation !== old?.metadata.generation) this.pendingRevisions.add(next)
     this.statuses.request(name)
-    const selected = namespaces.filter((namespace) => before?.selects(namespace) || after?.selects(namespace))
-    const names = new Set(selected.map((o) => o.metadata.name ?? ''))
-    for (const holding of this.index.holdings.namespacesOf(name)) names.add(holding)
-    for (const holding of this.metadata.namespacesOf(name)) names.add(holding)
-    return [...names].map(keyOf)
+    this.#survey(name, after, before)
+    return undefined
+  }
+
+  #survey(name: string, after: Matcher | undefined, before: Matcher | undefined): void {
+    if (after === undefined) {
+      this.matchedNamespaces.templateGone(name)
+      this.surveys.forget(name, before)
+    } else if (!this.watches.isComplete) {
+      // When all is there, all are counted.
+      this.matchedNamespaces.countAnew(after)
+    } else if (!this.surveys.isBegun(after)) this.surveys.change(after, before)
   }
 
   /** Called before it is written: what is not among these was written by another process. */
@@ -266,22 +325,31 @@ export class PopulationState {
     if (isPaused(next) === isPaused(old)) return undefined
     this.requestStatus(this.#matchers.keys())
     // What changed meanwhile was left undone.
-    return isPaused(next) ? undefined : [...this.#namespaces.values()].map((o) => keyOf(o.metadata.name ?? ''))
+    if (!isPaused(next))
+      this.surveys.walks.again(
+        'resumed',
+        this.#enqueueIf(() => true),
+      )
+    return undefined
   }
 
-  #recorded(...change: Parameters<RecordListener>): void {
+  #recorded(...change: Parameters<PopulatedObjects['recorded']>): void {
     const [name, , , { namespaceUid, isFirst }] = change
     if (isFirst && this.findNamespace(name)?.metadata.uid !== namespaceUid) this.#left.push([name, namespaceUid])
     this.index.recorded(...change)
+    this.surveys.changed(name)
   }
 
-  #releaseLeftRecords(): void {
+  *#releaseLeftRecords(): Generator<void> {
     for (const [name, uid] of this.#left.splice(0)) {
       if (this.findNamespace(name)?.metadata.uid !== uid) this.releaseRecord(name, uid)
+      yield
     }
   }
 }
 
+/** Namespaces whose turn has come: more are enqueued in slices of the loop. */
+const enqueuedAtOnce = 100
 /** An event may tell of one status when the next is on its way. */
 const rememberedStatuses = 4
 

@@ -17,16 +17,26 @@ export interface ReachedNamespaces {
 
 /** Namespaces that hold something of the template which `version` does not give them. */
 export function namespacesToPrune(version: Matcher, index: PopulatedObjects, namespaces: ReachedNamespaces): string[] {
-  const { name: template = '', deletionTimestamp } = version.template.metadata
-  const isDeleted = deletionTimestamp !== undefined
-  if ((isDisabled(version.template) || findBeyond(version.template) !== undefined) && !isDeleted) return []
-  const pruned: string[] = []
-  for (const name of new Set([...index.holdings.namespacesOf(template), ...namespaces.withMetadataOf(template)])) {
+  const { name: template = '' } = version.template.metadata
+  if (!prunes(version)) return []
+  const holding = new Set([...index.holdings.namespacesOf(template), ...namespaces.withMetadataOf(template)])
+  return [...holding].filter((name) => {
     const namespace = namespaces.find(name)
-    if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined || isOptedOut(namespace)) continue
-    if (isDeleted || !version.selects(namespace) || holdsMore(version, index, namespace)) pruned.push(name)
-  }
-  return pruned
+    return namespace !== undefined && prunesIn(version, index, namespace)
+  })
+}
+
+/** One that is switched off, or that a newer version knows, deletes nothing. */
+export function prunes({ template }: Matcher): boolean {
+  if (template.metadata.deletionTimestamp !== undefined) return true
+  return !isDisabled(template) && findBeyond(template) === undefined
+}
+
+/** Whether a version that prunes would do so in a namespace that holds something of the template. */
+export function prunesIn(version: Matcher, index: PopulatedObjects, namespace: Namespace): boolean {
+  if (namespace.metadata.deletionTimestamp !== undefined || isOptedOut(namespace)) return false
+  if (version.template.metadata.deletionTimestamp !== undefined) return true
+  return !version.selects(namespace) || holdsMore(version, index, namespace)
 }
 
 export interface PruneExcess {

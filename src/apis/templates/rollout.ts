@@ -37,8 +37,6 @@ export interface RolloutDeps {
   findTemplate(name: string): NamespaceTemplate | undefined
   /** Namespaces that a version selects. */
   countMatched(version: Matcher): number
-  /** Namespaces in which a version would delete something that is there now. */
-  wouldPrune(version: Matcher): readonly string[]
   /** Whether it may, in so many namespaces. */
   excessOf(version: Matcher, pruned: number): PruneExcess | undefined
   /** Their turn may have come. */
@@ -52,7 +50,8 @@ interface RolloutState {
   readonly version: Matcher
   /** Known to be complete: no namespace has to wait. */
   readonly settled: boolean
-  readonly limit: number
+  /** undefined until every namespace has been looked at. */
+  limit: number | undefined
   readonly busy: Set<string>
   readonly waiting: Set<string>
   prunes: Halt | undefined
@@ -82,7 +81,7 @@ export class Rollouts {
     const held = ledger.find(name, namespace)
     const isThere = held !== undefined && isSameVersion(held.version, version)
     if (state.settled || isThere) return () => this.#wake(state)
-    if (this.#haltOf(state) !== undefined || this.#free(state) <= 0) {
+    if (state.limit === undefined || this.#haltOf(state) !== undefined || this.#free(state) <= 0) {
       if (isDone()) return () => this.#wake(state)
       state.waiting.add(namespace)
       return undefined
@@ -95,13 +94,27 @@ export class Rollouts {
     }
   }
 
-  /** Why nothing moves; undefined = it does. Looks again at what stopped it. */
+  /** No namespace waits for a look at all of them. */
+  isSettled(version: Matcher): boolean {
+    return this.#stateOf(version).settled
+  }
+
+  /**
+   * Every namespace has been looked at: in these the version would delete something that is there now. True: it is
+   * stopped because of that, and must hear when they change.
+   */
+  surveyed(version: Matcher, pruned: ReadonlySet<string>): boolean {
+    const state = this.#stateOf(version)
+    if (!isSameVersion(state.version, version)) return false
+    state.limit ??= this.#limitOf(version)
+    state.prunes = state.settled ? undefined : this.#tooManyPrunes(version, pruned)
+    this.#wake(state)
+    return state.prunes !== undefined
+  }
+
+  /** Why nothing moves; undefined = it does. */
   review(version: Matcher): Halt | undefined {
     const state = this.#stateOf(version)
-    if (state.prunes !== undefined) {
-      state.prunes = this.#tooManyPrunes(version)
-      this.#wake(state)
-    }
     const halt = this.#haltOf(state)
     // No namespace is left that a pause would hold.
     return halt?.reason === 'Paused' && state.waiting.size === 0 ? undefined : halt
@@ -113,7 +126,12 @@ export class Rollouts {
 
   /** It is not for the template any more, and holds nothing of it. True: it had waited. */
   leave(template: string, namespace: string): boolean {
-    return this.#states.get(template)?.waiting.delete(namespace) === true
+    const state = this.#states.get(template)
+    if (state === undefined) return false
+    const hadWaited = state.waiting.delete(namespace)
+    // Where its turn had come, that of the next has.
+    this.#wake(state)
+    return hadWaited
   }
 
   /** It has gone, and its failures are out of the ledger: the next in the queue may have its place. */
@@ -136,12 +154,11 @@ export class Rollouts {
     const state: RolloutState = {
       version,
       settled: known === undefined && isComplete(version.template),
-      limit: this.#limitOf(version),
+      limit: undefined,
       busy: new Set(),
       waiting: new Set(),
       prunes: undefined,
     }
-    if (!state.settled) state.prunes = this.#tooManyPrunes(version)
     this.#states.set(name, state)
     return state
   }
@@ -156,7 +173,7 @@ export class Rollouts {
     )
   }
 
-  #free({ version, limit, busy }: RolloutState): number {
+  #free({ version, limit = 0, busy }: RolloutState): number {
     return limit - busy.size - this.#deps.ledger.failing(nameOf(version), generationOf(version))
   }
 
@@ -174,15 +191,15 @@ export class Rollouts {
     return { reason: 'Paused', message }
   }
 
-  #tooManyPrunes(version: Matcher): Halt | undefined {
-    const namespaces = this.#deps.wouldPrune(version)
-    const excess = this.#deps.excessOf(version, namespaces.length)
+  #tooManyPrunes(version: Matcher, pruned: ReadonlySet<string>): Halt | undefined {
+    const excess = this.#deps.excessOf(version, pruned.size)
     if (excess === undefined) return undefined
     const isDeleted = version.template.metadata.deletionTimestamp !== undefined
-    const more = namespaces.length > named ? ', ...' : ''
+    const more = pruned.size > named ? ', ...' : ''
+    const first = firstOf(pruned, named).join(', ')
     const message =
       `${isDeleted ? 'deleting the template' : `generation ${generationOf(version)}`} would delete objects in ` +
-      `${namespaces.length} namespaces, ${excess.allowed}: ${namespaces.slice(0, named).join(', ')}${more}; ` +
+      `${pruned.size} namespaces, ${excess.allowed}: ${first}${more}; ` +
       `nothing is changed. If it is meant, confirm it with: ${excess.confirmation}` +
       (isDeleted ? '' : `; if not, go back with: borough template rollback ${nameOf(version)}`)
     return { reason: 'TooManyPrunes', message }
@@ -199,6 +216,12 @@ export class Rollouts {
     for (const namespace of next) state.waiting.delete(namespace)
     this.#deps.wake(next)
   }
+}
+
+function firstOf<T>(all: Iterable<T>, most: number): T[] {
+  const first: T[] = []
+  for (const one of all) if (first.push(one) === most) break
+  return first
 }
 
 const pausedByAnnotation = (name: string): Halt => ({

@@ -71,9 +71,25 @@ export const populationPaused: Halt = {
 }
 
 /** The status as it is, but for the condition that says why nothing moves. */
-export function pausedStatusOf({ status }: NamespaceTemplate, nowMs: number): TemplateStatus {
+export const pausedStatusOf = (template: NamespaceTemplate, nowMs: number): TemplateStatus =>
+  withProgress(template, nowMs, { type: progressingCondition, status: 'False', ...populationPaused })
+
+/** The status as it is, but for the condition that says how far the look at all namespaces has come. */
+export function surveyingStatusOf(
+  template: NamespaceTemplate,
+  looked: number,
+  all: number,
+  nowMs: number,
+): TemplateStatus {
+  const message =
+    `${looked} of ${all} namespaces have been looked at; generation ${template.metadata.generation} reaches none ` +
+    'that exists before all have'
+  return withProgress(template, nowMs, { type: progressingCondition, status: 'True', reason: 'Surveying', message })
+}
+
+function withProgress({ status }: NamespaceTemplate, nowMs: number, progressing: Told): TemplateStatus {
   const old = status?.conditions ?? []
-  const told = since(old, nowMs, { type: progressingCondition, status: 'False', ...populationPaused })
+  const told = since(old, nowMs, progressing)
   return { ...status, conditions: [...old.filter((c) => c.type !== progressingCondition), told] }
 }
 

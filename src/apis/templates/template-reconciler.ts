@@ -11,7 +11,7 @@ import type { PopulationDeps } from './population-deps.ts'
 import type { PopulationState } from './population-state.ts'
 import { tellBlockedPrune, tellHalt } from './report.ts'
 import type { Halt } from './rollout.ts'
-import { pausedStatusOf, populationPaused, statusOf } from './status.ts'
+import { pausedStatusOf, populationPaused, statusOf, surveyingStatusOf } from './status.ts'
 import { type NamespaceTemplate, type TemplateStatus, templateFinalizer, templateResource } from './types.ts'
 
 export class TemplateReconciler implements Reconciler {
@@ -66,21 +66,24 @@ export class TemplateReconciler implements Reconciler {
   /** What is in a namespace that opted out stays there, and the template does not wait for it. */
   #isHeldSomewhere(template: string): boolean {
     const { index, metadata } = this.#state
-    for (const name of [...index.holdings.namespacesOf(template), ...metadata.namespacesOf(template)]) {
-      const namespace = this.#state.findNamespace(name)
-      if (namespace !== undefined && !isOptedOut(namespace)) return true
+    for (const holding of [index.holdings.namespacesOf(template), metadata.namespacesOf(template)]) {
+      for (const name of holding) {
+        const namespace = this.#state.findNamespace(name)
+        if (namespace !== undefined && !isOptedOut(namespace)) return true
+      }
     }
     return false
   }
 
   async #writeStatus(template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> {
-    const { rollouts, matchedNamespaces, ledger, recordedKinds } = this.#state
+    const { rollouts, matchedNamespaces, ledger, recordedKinds, surveys } = this.#state
     const { clock } = this.#deps
     const { name = '', generation } = template.metadata
     const isIdle = isDisabled(template) && template.metadata.deletionTimestamp === undefined
     if (this.#state.isPaused && !isIdle) return this.#writePaused(template, signal)
+    if (!surveys.isDone(version)) return this.#writeSurveying(template, signal)
     const halt = isIdle ? undefined : rollouts.review(version)
-    const matched = matchedNamespaces.count(name)
+    const matched = matchedNamespaces.counted(name)
     const tally = ledger.tally(version)
     // After a start: what the status says is true until every namespace was looked at.
     const seen = tally.known + rollouts.waiting(name)
@@ -97,6 +100,14 @@ export class TemplateReconciler implements Reconciler {
   async #writePaused(template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
     await this.#tellHaltOnce(template, populationPaused)
     await this.#replaceStatus(template, pausedStatusOf(template, this.#deps.clock.now()), signal)
+  }
+
+  /** Figures stand as they are until all namespaces have been looked at. */
+  async #writeSurveying(template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
+    const { name = '', generation } = template.metadata
+    if (template.status?.observedGeneration === generation) return
+    const [looked, all] = [this.#state.surveys.looked(name), this.#state.countNamespaces()]
+    await this.#replaceStatus(template, surveyingStatusOf(template, looked, all, this.#deps.clock.now()), signal)
   }
 
   async #replaceStatus(template: NamespaceTemplate, status: TemplateStatus, signal: AbortSignal): Promise<void> {
