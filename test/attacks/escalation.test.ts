@@ -377,6 +377,19 @@ describe('attack: an author of templates tries to gain', () => {
       await admin.delete(templates, { name: 'before' })
     })
 
+    test('template: one of a version that is not served', async () => {
+      const name = await holder(...rights, allow('create,patch,delete', rbac, '*'))
+      await admin.create(core('namespaces'), { metadata: { name: 'unserved', labels: { unserved: '' } } })
+      await admin.create(rolesResource, { ...strong, metadata: { name: 'owner', namespace: 'unserved' } })
+      const unserved = { ...weak, apiVersion: `${rbac}/v9` }
+      const last = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'last' } }
+      const bound = roleBinding('', 'b', 'Role/owner', user(name))
+      await plane.clientAs(name).create(templates, selecting('unserved', 'unserved', bound, unserved, last))
+      await waitFor(admin, core('configmaps'), { namespace: 'unserved', name: 'last' }, (o) => o !== undefined)
+      await withheld('unserved')
+      expect(await bindingsIn('unserved')).toEqual([])
+    })
+
     test('template: one that another template gives to the same namespace', async () => {
       const name = await holder(...rights)
       await admin.create(templates, selecting('first', 'a-first', strong))

@@ -16,6 +16,7 @@ export const targets: readonly string[] = [
   'src/http/stages/**/*.ts',
   'src/apis/**/admission.ts',
   'src/apis/quotas/**/*.ts',
+  'src/apis/clusterquotas/**/*.ts',
   'src/apis/templates/**/*.ts',
 ]
 

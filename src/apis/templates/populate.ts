@@ -80,13 +80,18 @@ async function bring(deps: PopulateDeps, request: PopulateRequest, results: Obje
     rendered !== undefined && claims.get(identity)?.template === rendered.template.metadata.name ? [rendered] : [],
   )
   const placed: Placed[] = []
+  const unmade: Unmade[] = [...skipped]
   for (const rendered of [...objects, ...kept]) {
+    const { template, object } = rendered
     const place = await placeOf(deps.client, rendered)
     if ('kind' in place) placed.push(place)
-    else if (concerns(rendered.template.metadata.name)) results.push(place)
+    else {
+      unmade.push({ template, identity: identityOf(object) })
+      if (concerns(template.metadata.name)) results.push(place)
+    }
   }
   const concerned = placed.filter((p) => concerns(p.rendered.template.metadata.name))
-  await applyAll({ ...deps, claims, request }, { placed, concerned, skipped }, results)
+  await applyAll({ ...deps, claims, request }, { placed, concerned, unmade }, results)
   // What could not be made is wanted all the same: an object of that name is no leftover.
   const wanted = new Set([...objects.map((o) => identityOf(o.object)), ...skipped.map((s) => s.identity)])
   const incomplete = new Set(skipped.flatMap((s) => (s.identity === undefined ? [s.template.metadata.name] : [])))
@@ -109,6 +114,9 @@ export function resultOf({ template, object, reason, message }: Skipped, namespa
   return { ...result, failure: { reason, message, retriable: isNew, ...awaited } }
 }
 
+/** What a template holds and this pass does not make. */
+type Unmade = Pick<Skipped, 'template' | 'identity'>
+
 /** What is ours in a namespace, by identity. */
 type Claims = ReadonlyMap<string, AppliedObject>
 
@@ -126,7 +134,7 @@ async function applyAll(
   wanted: {
     readonly placed: readonly Placed[]
     readonly concerned: readonly Placed[]
-    readonly skipped: readonly Skipped[]
+    readonly unmade: readonly Unmade[]
   },
   results: ObjectResult[],
 ): Promise<void> {
@@ -236,7 +244,7 @@ function heldBy({ index, claims }: Pass, { rendered, kind }: Placed): PopulatedO
 function bindingIn(
   p: Placed,
   { index, claims, request: { namespace } }: Pass,
-  { placed, skipped }: { readonly placed: readonly Placed[]; readonly skipped: readonly Skipped[] },
+  { placed, unmade }: { readonly placed: readonly Placed[]; readonly unmade: readonly Unmade[] },
 ): [Placed, string][] {
   const { template, object } = p.rendered
   if (p.kind.group !== rbacGroup || p.kind.resource !== 'rolebindings') return []
@@ -244,7 +252,7 @@ function bindingIn(
   if (kind !== 'Role' || typeof name !== 'string') return []
   const identity = `${rbacGroup}/Role/${name}`
   const title = `Role/${name}`
-  if (skipped.some((s) => s.template === template && s.identity === identity)) return [[p, title]]
+  if (unmade.some((s) => s.template === template && s.identity === identity)) return [[p, title]]
   const role = placed.find((r) => r.rendered.template === template && identityOf(r.rendered.object) === identity)
   if (role === undefined || isGateShut(namespace)) return []
   const claim = claims.get(identity)
