@@ -109,6 +109,12 @@ describe('refused, with the field', () => {
       'jwt[0].issuer.discoveryURL: Invalid value: "https://id.example/": discoveryURL must be different from URL',
     ],
     [
+      'a discovery URL with what no URL of an issuer has',
+      withIssuer({ discoveryURL: 'http://d.example?a=b' }),
+      '[jwt[0].issuer.discoveryURL: Invalid value: "http://d.example?a=b": URL scheme must be https, ' +
+        'jwt[0].issuer.discoveryURL: Invalid value: "http://d.example?a=b": URL must not contain a query]',
+    ],
+    [
       'no audience',
       withIssuer({ audiences: [] }),
       'jwt[0].issuer.audiences: Required value: at least one jwt[0].issuer.audiences is required',
@@ -190,6 +196,13 @@ describe('refused, with the field', () => {
       jwt({}, { username: { expression: 'claim.sub' } }),
       'jwt[0].claimMappings.username.expression: Invalid value: "claim.sub": compilation failed: ERROR: <input>:1:1: ' +
         "undeclared reference to 'claim' (in container '')",
+    ],
+    [
+      'an expression with two faults, which stand in one line',
+      jwt({}, { username: { expression: 'claim.sub + clam.sub' } }),
+      'jwt[0].claimMappings.username.expression: Invalid value: "claim.sub + clam.sub": compilation failed: ' +
+        "ERROR: <input>:1:1: undeclared reference to 'claim' (in container ''), " +
+        "ERROR: <input>:1:13: undeclared reference to 'clam' (in container '')",
     ],
     [
       'an email that nothing verifies',

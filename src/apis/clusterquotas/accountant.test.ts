@@ -1,6 +1,6 @@
 /** What decisions stand on: keys that another replica writes make them be decided again. */
 import { describe, expect, it, test } from 'vitest'
-import type { ContentChange, Decision, DecisionView } from '../../admission/admission.ts'
+import type { ContentChange, Decision, DecisionView, QueuedChange } from '../../admission/admission.ts'
 import { loadCatalog } from '../../catalog/catalog.ts'
 import { objectKey } from '../../kube/object-key.ts'
 import { type ResourceType, requiredType } from '../../kube/resource-type.ts'
@@ -65,13 +65,18 @@ const accountant = clusterQuotaAccountant({
   isShared: true,
 })
 
-function decide(change: Partial<ContentChange>, stored: Record<string, KubeObject> = {}, seen: Expect = 7): Decision {
+function decide(
+  change: Partial<ContentChange>,
+  stored: Record<string, KubeObject> = {},
+  seen: Expect = 7,
+  queued: readonly QueuedChange[] | 'unknown' = [],
+): Decision {
   const view: DecisionView = {
     see(type, where, name) {
       const key = objectKey(type.storageName, where, name)
       return { key, object: stored[key] as never, expect: stored[key] === undefined ? 'absent' : seen }
     },
-    queuedIn: () => [],
+    queuedIn: () => (queued === 'unknown' ? undefined : queued),
   }
   const whole = { type: namespaceType, namespace: '', name: 'a', before: undefined, after: undefined, ...change }
   return accountant.account(whole, view, [])
@@ -80,6 +85,10 @@ function decide(change: Partial<ContentChange>, stored: Record<string, KubeObjec
 const team = { kind: 'team' }
 const charged = { [account]: accountOf('1'), [counter]: { metadata: { name: 'u.all' }, namespaces: 1, used: {} } }
 const configMap = { type: configMapType, namespace: 'a', name: 'c' }
+const secretIn = (name: string): ContentChange => ({
+  ...{ type: secretType, namespace: 'a', name },
+  ...{ before: undefined, after: { metadata: { name } } },
+})
 test.each([
   {
     name: 'a namespace that no quota selects is created',
@@ -162,6 +171,39 @@ test.each([
     guards: (decided.guards ?? []).map(({ key }) => key),
     writes: (decided.writes ?? []).map(({ key }) => key),
   }).toEqual({ guards, writes })
+})
+
+describe('a namespace that comes to a quota with what is in it', () => {
+  const relabelled = { before: namespace({}), after: namespace(team) }
+
+  it('is counted under the epoch where other processes may be writing in it, or too many are', () => {
+    const many = Array.from({ length: 88 }, (_, i) => ({ key: `queued ${i}`, expect: 1, change: secretIn(`s${i}`) }))
+    for (const queued of ['unknown', many] as const) {
+      const decided = decide(relabelled, {}, 7, queued)
+      expect(decided.begin).toBeDefined()
+      expect([decided.guards, decided.writes]).toEqual([undefined, undefined])
+    }
+    // With account, counter and epoch they are the ninety that a decision may take of a transaction.
+    expect(decide(relabelled, {}, 7, many.slice(1)).guards).toHaveLength(1 + 87)
+  })
+
+  it('is counted at once where all that comes is known: each write is guarded, and those that count are', () => {
+    const configMaps = [1, 2].map((i) => ({ ...configMap, name: `c${i}`, before: undefined, after: { metadata: {} } }))
+    const queued = configMaps.map((change, i) => ({ key: `queued ${i}`, expect: 1, change }))
+    // The limit is two, and one is there.
+    expect(() => decide(relabelled, {}, 7, queued)).toThrow(
+      'namespaces "a" is forbidden: exceeded quota: q, requested: configmaps=3, used: configmaps=0, limited: ' +
+        'configmaps=2, counted over all namespaces that this ClusterResourceQuota selects',
+    )
+    const { guards, writes, begin } = decide(relabelled, {}, 7, queued.slice(1))
+    expect(begin).toBeUndefined()
+    expect(guards?.map(({ key }) => key)).toEqual([specs, 'queued 1'])
+    expect(writes?.map(({ object }) => object?.['shares'] ?? object?.['used'])).toEqual([
+      [{ ...counted, used: { configmaps: '2' } }],
+      { configmaps: '2' },
+      undefined,
+    ])
+  })
 })
 
 describe('content that charges nothing', () => {

@@ -178,6 +178,153 @@ describe('rendering', () => {
   })
 })
 
+describe('a RoleBinding whose Role stands in its template', () => {
+  const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' }
+  const role = (name: string): JsonObject => ({ ...rbac, kind: 'Role', metadata: { name }, rules: [] })
+  const binding = (kind: string, name: string): JsonObject => ({
+    ...{ ...rbac, kind: 'RoleBinding', metadata: { name: 'b' } },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name },
+  })
+  const holding = (when: string, one: JsonObject, ...templates: JsonObject[]): NamespaceTemplate => ({
+    metadata: { name: 't' },
+    spec: { templates, objects: [{ when, template: one }] },
+  })
+
+  test.each<{ name: string; given: NamespaceTemplate; made: string[]; withheld?: string }>([
+    {
+      name: 'under a condition that is not true: what another client put in its place may grant anything',
+      given: holding('false', role('r'), binding('Role', 'r')),
+      made: [],
+      withheld: 'Role/r, which it binds, is held by its template under a condition that is not true here',
+    },
+    {
+      name: 'under a name that is this namespace’s',
+      given: holding('false', role('of-$(NAMESPACE)'), binding('Role', 'of-team')),
+      made: [],
+      withheld: 'Role/of-team, which it binds, is held by its template under a condition that is not true here',
+    },
+    {
+      name: 'under a condition that is true',
+      given: holding('true', role('r'), binding('Role', 'r')),
+      made: ['RoleBinding/b', 'Role/r'],
+    },
+    {
+      name: 'without a condition',
+      given: holding('false', configMap('c', {}), binding('Role', 'r'), role('r')),
+      made: ['RoleBinding/b', 'Role/r'],
+    },
+    {
+      name: 'under a condition, and again without one',
+      given: holding('false', role('r'), binding('Role', 'r'), role('r')),
+      made: ['RoleBinding/b', 'Role/r'],
+    },
+    {
+      name: 'not at all: its author may bind it',
+      given: holding('false', role('other'), binding('Role', 'r')),
+      made: ['RoleBinding/b'],
+    },
+    {
+      name: 'not, but a ClusterRole of its name is bound',
+      given: holding('false', role('r'), binding('ClusterRole', 'r')),
+      made: ['RoleBinding/b'],
+    },
+    {
+      name: 'not, but a kind of that name in another group does',
+      given: holding('false', { ...role('r'), apiVersion: 'ex.io/v1' }, binding('Role', 'r')),
+      made: ['RoleBinding/b'],
+    },
+    {
+      name: 'and another kind refers to it',
+      given: holding('false', role('r'), { ...binding('Role', 'r'), kind: 'Grant' }),
+      made: ['Grant/b'],
+    },
+  ])('$name', ({ given, made, withheld }) => {
+    const { objects, skipped } = render([given], team())
+    expect(objects.map(({ object }) => `${object.kind}/${object.metadata.name}`)).toEqual(made)
+    const told = { object: 'RoleBinding/b', reason: 'RoleNotOurs', identity: 'rbac.authorization.k8s.io/RoleBinding/b' }
+    expect(skipped).toMatchObject(withheld === undefined ? [] : [{ ...told, message: withheld }])
+    expect(skipped).toHaveLength(withheld === undefined ? 0 : 1)
+  })
+})
+
+describe('what becomes of a template in a namespace', () => {
+  const parameters = [{ name: 'size', fromLabel: 'size', default: '' }]
+  const of = (source: JsonObject): NamespaceTemplate => ({
+    metadata: { name: 't' },
+    spec: { parameters, templates: [source, configMap('good', {})] },
+  })
+
+  test.each([
+    { source: { kind: 'ConfigMap', metadata: { name: 'a' } }, wrong: 'apiVersion is missing' },
+    { source: { apiVersion: '', kind: 'ConfigMap', metadata: { name: 'a' } }, wrong: 'apiVersion is missing' },
+    { source: { apiVersion: 1, kind: 'ConfigMap', metadata: { name: 'a' } }, wrong: 'apiVersion is missing' },
+    { source: { apiVersion: 'v1', metadata: { name: 'a' } }, wrong: 'kind is missing' },
+    { source: { apiVersion: 'v1', kind: '', metadata: { name: 'a' } }, wrong: 'kind is missing' },
+    { source: { apiVersion: 'v1', kind: 'ConfigMap' }, wrong: 'metadata.name is missing' },
+    { source: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 7 } }, wrong: 'metadata.name is missing' },
+    // A name that comes to nothing here.
+    { source: configMap('$(size)', {}), wrong: 'metadata.name is missing' },
+  ])('what is no object is told, and the rest is made: $source', ({ source, wrong }) => {
+    const { objects, skipped } = render([of(source as JsonObject)], team())
+    expect(objects.map(({ object }) => object.metadata.name)).toEqual(['good'])
+    expect(skipped).toMatchObject([{ reason: 'Malformed', message: wrong, identity: undefined }])
+  })
+
+  test('of one object that it holds twice, under conditions that are both true, the first is made', () => {
+    const spec = {
+      objects: [1, 2].map((n) => ({ when: `'${n}' != ''`, template: configMap('a', { n: String(n) }) })),
+    }
+    const { objects, skipped } = render([{ metadata: { name: 't' }, spec }], team())
+    expect(objects.map(({ object }) => object['data'])).toEqual([{ n: '1' }])
+    const message = 'the template holds it twice, under conditions that are both true: the first keeps it'
+    expect(skipped).toMatchObject([{ object: 'ConfigMap/a', reason: 'Conflict', message, identity: '/ConfigMap/a' }])
+  })
+
+  test('where it can not be rendered for want of a value, what it made stays its own', () => {
+    const wanting: NamespaceTemplate = {
+      metadata: { name: 'a' },
+      spec: {
+        parameters: [{ name: 'size', fromLabel: 'size', required: true }],
+        templates: [configMap('shared', {}), configMap('of-$(size)', {})],
+      },
+    }
+    const other = template('b', configMap('shared', {}), configMap('of-$(size)', {}))
+    const { objects, skipped } = render([wanting, other], team())
+    expect(objects.map(({ object }) => object.metadata.name)).toEqual(['of-$(size)'])
+    expect(skipped.map(({ object, reason, message, identity }) => [object, reason, message, identity])).toEqual([
+      [
+        'parameter size',
+        'ParameterMissing',
+        'metadata.labels[size] of the namespace is required: it must be any text in one line',
+        undefined,
+      ],
+      ['ConfigMap/shared', 'Conflict', 'template "a" holds the same object and comes first', '/ConfigMap/shared'],
+    ])
+  })
+
+  test('a copy is not made in the namespace of its source, which has it', () => {
+    const cloneFrom = { namespace: 'team', apiVersion: 'v1', kind: 'Secret', name: 'pull' }
+    const spec = { objects: [{ cloneFrom }, { cloneFrom: { ...cloneFrom, namespace: 'other' } }] }
+    const { objects } = render([{ metadata: { name: 't' }, spec } as NamespaceTemplate], team())
+    expect(objects.map(({ held }) => held.cloneFrom?.namespace)).toEqual(['other'])
+  })
+
+  test('labels name its template, and of what is protected the protector', () => {
+    const spec = {
+      templates: [configMap('open', {})],
+      objects: [{ protect: true, template: configMap('shut', {}) }],
+    }
+    const { objects } = render([{ metadata: { name: 't' }, spec }], team())
+    expect(objects.map(({ object }) => object.metadata)).toEqual([
+      { name: 'open', namespace: 'team', labels: { 'policy/namespace-template-name': 't' } },
+      {
+        ...{ name: 'shut', namespace: 'team' },
+        labels: { 'policy/namespace-template-name': 't', 'policy.borough.dev/protected-by': 't' },
+      },
+    ])
+  })
+})
+
 describe('globs', () => {
   test.each([
     ['*', '', true],
