@@ -390,6 +390,65 @@ describe('attack: an author of templates tries to gain', () => {
       expect(await bindingsIn('unserved')).toEqual([])
     })
 
+    const last = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'last' } }
+    const entries = (...objects: object[]) => objects.map((one) => ({ template: one }))
+    test.each<{ name: string; label: string; spec: (bound: object) => object }>([
+      {
+        name: 'one that was there and is taken over, of whose rules the template says nothing',
+        label: 'ruleless',
+        spec: (bound) => ({ adopt: true, templates: [bound, { ...weak, rules: undefined }, last] }),
+      },
+      {
+        name: 'one that was there and is taken over, whose rules are left to the manager that wrote them',
+        label: 'yielding',
+        spec: (bound) => ({
+          adopt: true,
+          objects: [{ yieldTo: ['borough'], template: weak }, ...entries(bound, last)],
+        }),
+      },
+    ])('template: $name', async ({ label, spec }) => {
+      const name = await holder(...rights)
+      await admin.create(core('namespaces'), { metadata: { name: label, labels: { [label]: '' } } })
+      await admin.create(rolesResource, { ...strong, metadata: { name: 'owner', namespace: label } })
+      const { spec: selects, ...given } = selecting(label, label)
+      const namespaces = (selects as { namespaces: object }).namespaces
+      const bound = roleBinding('', 'b', 'Role/owner', user(name))
+      await plane.clientAs(name).create(templates, { ...given, spec: { namespaces, ...spec(bound) } })
+      await waitFor(admin, core('configmaps'), { namespace: label, name: 'last' }, (o) => o !== undefined)
+      await withheld(label)
+      const held = (await admin.get(rolesResource, { namespace: label, name: 'owner' }))['rules']
+      expect(held).toEqual(strong.rules)
+      expect(await bindingsIn(label)).toEqual([])
+      // Nor when the pass finds it as it left it.
+      await admin.patch(core('namespaces'), { name: label }, { metadata: { annotations: { again: '' } } })
+      const deleted = { namespace: label, name: 'last' }
+      await admin.delete(core('configmaps'), deleted)
+      await waitFor(admin, core('configmaps'), deleted, (o) => o !== undefined)
+      expect(await bindingsIn(label)).toEqual([])
+    })
+
+    test('template: its own, which was made stronger and is left so, for drift is only reported', async () => {
+      const name = await holder(...rights)
+      const author = plane.clientAs(name)
+      const reporting = selecting('reported', 'reported', weak)
+      await author.create(templates, {
+        ...reporting,
+        spec: { ...(reporting['spec'] as object), driftPolicy: 'Report' },
+      })
+      await admin.create(core('namespaces'), { metadata: { name: 'reported', labels: { reported: '' } } })
+      const place = { namespace: 'reported', name: 'owner' }
+      await waitFor(admin, rolesResource, place, (o) => o !== undefined)
+      await admin.patch(rolesResource, place, { rules: strong.rules })
+      const bound = roleBinding('', 'b', 'Role/owner', user(name))
+      await author.patch(templates, { name: 'reported' }, { spec: { templates: [bound, weak, last] } })
+      await waitFor(admin, core('configmaps'), { namespace: 'reported', name: 'last' }, (o) => o !== undefined)
+      await withheld('reported')
+      expect(await bindingsIn('reported')).toEqual([])
+      // What it says again is bound.
+      await admin.patch(rolesResource, place, { rules: weak.rules })
+      await waitFor(admin, roleBindingsResource, { namespace: 'reported', name: 'b' }, (b) => b !== undefined)
+    })
+
     test('template: one that another template gives to the same namespace', async () => {
       const name = await holder(...rights)
       await admin.create(templates, selecting('first', 'a-first', strong))

@@ -195,3 +195,30 @@ test('a namespace whose creator is not recorded is skipped, which is no failure,
   await world.edit('t', { templates: [admins, configMap('plain')] })
   await world.status('t', (s) => s['synced'] === 1 && s['skipped'] === 0)
 })
+
+test('a RoleBinding is withheld there whose Role names the creator: what is in its place may grant anything', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'borough-owner-'))
+  await storeOlderNamespace(dataDir, 'older')
+  await world[Symbol.asyncDispose]()
+  world = await PopulationWorld.start(dataDir)
+  const role = (metadata: object, ...rules: object[]): KubeObject =>
+    ({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules }) as KubeObject
+  const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }
+  await world.admin.create(rbac('roles'), role({ namespace: 'older', name: 'r' }, everything))
+  const binding = {
+    ...admins,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' },
+    subjects: [],
+  }
+  const named = role({ name: 'r', annotations: { of: '$(CREATOR)' } })
+  await world.template('t', [named as unknown as JsonObject, binding, configMap('plain')])
+  const { failures } = await world.status('t', (s) => s['failed'] === 1)
+  expect(failures).toEqual([
+    {
+      ...{ namespace: 'older', object: 'RoleBinding/admins', reason: 'RoleNotOurs' },
+      message: 'Role/r, which it binds and its template holds, is not made by its template',
+    },
+  ])
+  expect(await world.data('older', 'plain')).toEqual({ a: '1' })
+  expect((await world.admin.list(rbac('rolebindings'), { namespace: 'older' })).items).toEqual([])
+})

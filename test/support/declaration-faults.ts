@@ -37,7 +37,8 @@ function schemaFaults(at: string, schema: Schema): string[] {
   }
   if (type === 'array' && !['atomic', 'set', 'map'].includes(listType ?? '')) fault('is a list of no kind')
   if ((type === 'array') !== (items !== undefined)) fault('is a list without items, or has items and is none')
-  if ((listType === 'map') !== (schema.listMapKeys !== undefined)) fault('is a map without keys, or has keys and is none')
+  if ((listType === 'map') !== (schema.listMapKeys !== undefined))
+    fault('is a map without keys, or has keys and is none')
   for (const [name, of] of properties ?? []) faults.push(...schemaFaults(at === '' ? name : `${at}.${name}`, of))
   if (items !== undefined) faults.push(...schemaFaults(`${at}[]`, items))
   if (typeof additionalProperties === 'object') faults.push(...schemaFaults(`${at}{}`, additionalProperties))

@@ -36,7 +36,12 @@ test('the one is written to, the other only read', () => {
   })
   expect(appliedQuotaKind).toMatchObject({
     ...{ group: 'policy.borough.dev', version: 'v1alpha1', resource: 'appliedclusterresourcequotas', namespaced: true },
-    ...{ kind: 'AppliedClusterResourceQuota', shortNames: ['appliedclusterquota'], stored: false, verbs: ['get', 'list'] },
+    ...{
+      kind: 'AppliedClusterResourceQuota',
+      shortNames: ['appliedclusterquota'],
+      stored: false,
+      verbs: ['get', 'list'],
+    },
   })
 })
 

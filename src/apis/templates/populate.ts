@@ -151,11 +151,16 @@ async function applyAll(
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
   for (const [binding, role] of bindings) {
-    const made = results.find((r) => r.object === role && r.template === binding.rendered.template.metadata.name)
-    if (made !== undefined && made.failure === undefined) results.push(await applyOne(pass, binding))
+    const { name } = binding.rendered.template.metadata
+    const isMade = results.some(({ template, applied, failure }) => {
+      const isRole = applied !== undefined && identityOfApplied(applied) === role.identity
+      return isRole && template === name && failure === undefined
+    })
+    if (role.isWhole && isMade) results.push(await applyOne(pass, binding))
     else {
-      const message = `${role}, which it binds and its template holds, is not made by its template`
-      results.push(failureOf(binding.rendered, 'RoleNotOurs', message, made?.failure?.retriable ?? false))
+      const message = `${role.title}, which it binds and its template holds, is not made by its template`
+      const isRetried = results.some((r) => r.template === name && r.object === role.title && r.failure?.retriable)
+      results.push(failureOf(binding.rendered, 'RoleNotOurs', message, isRetried))
     }
   }
 }
@@ -236,30 +241,38 @@ function heldBy({ index, claims }: Pass, { rendered, kind }: Placed): PopulatedO
   return live !== undefined && claim?.uid === live.uid && isHeld(live, rendered, claim) ? live : undefined
 }
 
+/** The Role that a RoleBinding binds and its template holds. Kinds of other groups may have its title. */
+interface BoundRole {
+  /** As `identityOf` says. */
+  readonly identity: string
+  readonly title: string
+  /** Once it is made, its rules are those of the template. */
+  readonly isWhole: boolean
+}
+
 /**
- * A RoleBinding whose Role stands in the same template, with the title of that Role, where the Role is not known to be
- * ours. Its author was asked for the rules of that Role and of no other: one of the same name that another client or
- * template made may grant anything. While the gate is shut no other client has made one.
+ * A RoleBinding whose Role stands in the same template, with that Role. Its author was asked for the rules of that Role
+ * and of no other: one that another client or template made, or made stronger, may grant anything. So it is applied
+ * after the Role, if the Role is then as the template says. While the gate is shut no other client has made one.
  */
 function bindingIn(
   p: Placed,
-  { index, claims, request: { namespace } }: Pass,
+  { request: { namespace } }: Pass,
   { placed, unmade }: { readonly placed: readonly Placed[]; readonly unmade: readonly Unmade[] },
-): [Placed, string][] {
+): [Placed, BoundRole][] {
   const { template, object } = p.rendered
   if (p.kind.group !== rbacGroup || p.kind.resource !== 'rolebindings') return []
   const { kind, name } = (object['roleRef'] ?? {}) as { readonly kind?: unknown; readonly name?: unknown }
   if (kind !== 'Role' || typeof name !== 'string') return []
   const identity = `${rbacGroup}/Role/${name}`
-  const title = `Role/${name}`
-  if (unmade.some((s) => s.template === template && s.identity === identity)) return [[p, title]]
+  const bound = { identity, title: `Role/${name}` }
+  if (unmade.some((s) => s.template === template && s.identity === identity)) return [[p, { ...bound, isWhole: false }]]
   const role = placed.find((r) => r.rendered.template === template && identityOf(r.rendered.object) === identity)
-  if (role === undefined || isGateShut(namespace)) return []
-  const claim = claims.get(identity)
-  const live = index.find(role.kind, namespace.metadata.name ?? '', name)
-  const isOurs = claim !== undefined && claim.uid === live?.uid && claim.template === template.metadata.name
-  return isOurs ? [] : [[p, title]]
+  return role === undefined || isGateShut(namespace) ? [] : [[p, { ...bound, isWhole: saysRules(role.rendered) }]]
 }
+
+/** Of a Role: what it says nothing of, or leaves to other managers, an apply leaves as it is. */
+const saysRules = ({ object, held }: Rendered): boolean => Array.isArray(object['rules']) && held.yieldTo === undefined
 
 /** Where it goes, or why that is not known. One API that is down must not keep the objects of others waiting. */
 async function placeOf({ discovery }: Pick<Client, 'discovery'>, rendered: Rendered): Promise<Placed | ObjectResult> {

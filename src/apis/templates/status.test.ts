@@ -9,7 +9,7 @@ const now = '2026-11-24T06:00:00Z'
 const before = '2026-11-20T06:00:00Z'
 
 const none: Findings = {
-  ...{ matched: 0, synced: 0, failed: 0, skipped: 0, extended: 0, waiting: 0 },
+  ...{ matched: 0, synced: 0, failed: 0, skipped: 0, extended: 0, waiting: 0, known: 0 },
   ...{ failures: [], kinds: [], halt: undefined },
 }
 const template = (more: Partial<NamespaceTemplate> = {}, metadata: object = {}): NamespaceTemplate => ({
@@ -19,7 +19,7 @@ const template = (more: Partial<NamespaceTemplate> = {}, metadata: object = {}):
 const status = (found: Partial<Findings>, of: NamespaceTemplate = template()): TemplateStatus =>
   statusOf(compileMatcher(of), { ...none, ...found }, nowMs)
 const failure = { namespace: 'n', object: 'ConfigMap/a', reason: 'Invalid', message: 'no' }
-const halt = { reason: 'PruneNotConfirmed', message: 'it would delete in 9 namespaces' }
+const halt: Findings['halt'] = { reason: 'TooManyPrunes', message: 'it would delete in 9 namespaces' }
 const deleted = template({}, { deletionTimestamp: before })
 
 const said = ({ conditions = [] }: TemplateStatus) =>

@@ -1,0 +1,287 @@
+/** One pass over one namespace: in which order objects are made, what is recorded, and which bindings are withheld. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import {
+  binding,
+  configMap,
+  holding,
+  object,
+  rbac,
+  role,
+  team,
+  told,
+  World,
+} from '../../../test/support/population-pass.ts'
+import { forbidden, internalError } from '../../kube/status-error.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { populate } from './populate.ts'
+import { render } from './render.ts'
+import { type NamespaceTemplate, pendingLabel } from './types.ts'
+
+const ruleless = { templates: [object('Role', 'r', {}, `${rbac}/v1`), binding] }
+let world: World
+beforeEach(() => {
+  world = new World()
+})
+
+const notOurs = 'Role/r, which it binds and its template holds, is not made by its template'
+
+describe('what is recorded', () => {
+  test('everything is announced before anything is applied, and settled afterwards', async () => {
+    expect(told(await world.pass([holding('t', configMap, role)]))).toEqual([
+      'ConfigMap/c: configured',
+      'Role/r: configured',
+    ])
+    expect(world.sent).toEqual(['announce ConfigMap/c Role/r', 'apply ConfigMap/c', 'apply Role/r'])
+    expect(world.settled).toEqual(['ConfigMap/c of t, uid of ConfigMap/c', 'Role/r of t, uid of Role/r'])
+  })
+
+  test('nothing is applied where that can not be announced', async () => {
+    world.failures.set('announce ConfigMap/c Role/r', forbidden({ group: '', resource: 'configmaps' }, 'x', 'no'))
+    const why = 'NotRecorded, tried again: configmaps "x" is forbidden: no'
+    expect(told(await world.pass([holding('t', configMap, role)]))).toEqual([`ConfigMap/c: ${why}`, `Role/r: ${why}`])
+    expect(world.sent).toEqual(['announce ConfigMap/c Role/r'])
+    expect(world.settled).toEqual([])
+  })
+
+  test('a fault ends the pass: what was done before is settled all the same', async () => {
+    world.failures.set('apply Role/r', new Error('a fault'))
+    await expect(world.pass([holding('t', configMap, role)])).rejects.toThrow('a fault')
+    expect(world.settled).toEqual(['ConfigMap/c of t, uid of ConfigMap/c'])
+  })
+
+  test('a dry run has no record', async () => {
+    const { records: _, corrections: _c, ...deps } = world.deps
+    const request = { namespace: team, templates: [holding('t', configMap)], signal: new AbortController().signal }
+    expect(told(await populate(deps, { ...request, policyOf: () => 'Delete' }))).toEqual(['ConfigMap/c: configured'])
+    expect(world.sent).toEqual(['apply ConfigMap/c'])
+  })
+
+  test('what is there just as it is wanted is neither announced nor applied', async () => {
+    world.put(configMap, { isOurs: true })
+    const [rendered] = render([holding('t', configMap)], team, () => ({ content: {}, digest: '' })).objects
+    world.know('ConfigMap/c', { applied: rendered?.config ?? '' })
+    expect(told(await world.pass([holding('t', configMap)]))).toEqual(['ConfigMap/c: unchanged'])
+    expect(world.sent).toEqual([])
+    expect(world.settled).toEqual(['ConfigMap/c of t, uid of ConfigMap/c'])
+    // One in its place that is another's is not held, whatever it says.
+    world.claim({ apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'another' })
+    expect(told(await world.pass([holding('t', configMap)]))).toEqual(['ConfigMap/c: configured'])
+  })
+})
+
+describe('a RoleBinding whose Role its template holds', () => {
+  test('is made after the Role, and of nothing but what the Role came to', async () => {
+    expect(told(await world.pass([holding('t', binding, role)]))).toEqual([
+      'Role/r: configured',
+      'RoleBinding/b: configured',
+    ])
+    expect(world.sent.slice(1)).toEqual(['apply Role/r', 'apply RoleBinding/b'])
+  })
+
+  test.each<{ name: string; before: () => void; results: string[]; templates?: NamespaceTemplate[]; sent: string[] }>([
+    {
+      name: 'another made the Role',
+      before: () => world.put(role),
+      results: [
+        'Role/r: AlreadyExists: it was there before and no template created it; spec.adopt: true would take it over',
+        `RoleBinding/b: RoleNotOurs: ${notOurs}`,
+      ],
+      sent: ['apply Role/r'],
+    },
+    {
+      name: 'the Role is refused',
+      before: () => world.failures.set('apply Role/r', internalError('a moment')),
+      results: [
+        'Role/r: InternalError, tried again: Internal error occurred: a moment',
+        `RoleBinding/b: RoleNotOurs, tried again: ${notOurs}`,
+      ],
+      sent: ['apply Role/r'],
+    },
+    {
+      name: 'the version of the Role is not served',
+      before: () => world.put(role),
+      templates: [holding('t', { ...role, apiVersion: `${rbac}/v9` }, binding)],
+      results: [
+        `Role/r: UnknownKind, tried again: no kind Role in ${rbac}/v9 is served`,
+        `RoleBinding/b: RoleNotOurs, tried again: ${notOurs}`,
+      ],
+      sent: [],
+    },
+    {
+      name: 'the Role is left out, for it names a creator and none is recorded',
+      before: () => world.put(role),
+      templates: [holding('t', { ...role, metadata: { name: 'r', annotations: { of: '$(CREATOR)' } } }, binding)],
+      results: ['Role/r: undefined', `RoleBinding/b: RoleNotOurs: ${notOurs}`],
+      sent: [],
+    },
+    {
+      name: 'the Role is refused, and a kind of that name in another group is made',
+      before: () => world.put(role),
+      templates: [holding('t', { ...role, apiVersion: 'ex.io/v1' }, role, binding)],
+      results: [
+        'Role/r: configured',
+        'Role/r: AlreadyExists: it was there before and no template created it; spec.adopt: true would take it over',
+        `RoleBinding/b: RoleNotOurs: ${notOurs}`,
+      ],
+      sent: ['apply Role/r', 'apply Role/r'],
+    },
+    {
+      name: 'the Role is refused, and something else of the template is made',
+      before: () => world.put(role),
+      templates: [holding('t', configMap, role, binding)],
+      results: [
+        'ConfigMap/c: configured',
+        'Role/r: AlreadyExists: it was there before and no template created it; spec.adopt: true would take it over',
+        `RoleBinding/b: RoleNotOurs: ${notOurs}`,
+      ],
+      sent: ['apply ConfigMap/c', 'apply Role/r'],
+    },
+    {
+      name: 'another template holds the Role and comes first',
+      before: () => {},
+      templates: [holding('s', role), holding('t', role, binding)],
+      results: [
+        'Role/r: Conflict: template "s" holds the same object and comes first',
+        'Role/r: configured',
+        `RoleBinding/b: RoleNotOurs: ${notOurs}`,
+      ],
+      sent: ['apply Role/r'],
+    },
+    {
+      name: 'a Role of that uid was another template’s until now: it is made again first',
+      before: () => world.put(role, { isOurs: true, template: 'former' }),
+      results: ['Role/r: configured', 'RoleBinding/b: configured'],
+      sent: ['apply Role/r', 'apply RoleBinding/b'],
+    },
+    {
+      name: 'a tenant put another in its place: it is made again first',
+      before: () => {
+        world.put(role, { uid: 'theirs' })
+        world.claim({ apiVersion: `${rbac}/v1`, kind: 'Role', name: 'r', uid: 'ours' })
+        world.failures.set('apply Role/r', forbidden({ group: rbac, resource: 'roles' }, 'r', 'no'))
+      },
+      results: [
+        `Role/r: Forbidden, tried again: roles.${rbac} "r" is forbidden: no`,
+        `RoleBinding/b: RoleNotOurs, tried again: ${notOurs}`,
+      ],
+      sent: ['apply Role/r'],
+    },
+    {
+      name: 'the Role is ours, and may have been made stronger: what its apply comes to is awaited',
+      before: () => {
+        world.put(role, { isOurs: true })
+        world.failures.set('apply Role/r', internalError('a moment'))
+      },
+      results: [
+        'Role/r: InternalError, tried again: Internal error occurred: a moment',
+        `RoleBinding/b: RoleNotOurs, tried again: ${notOurs}`,
+      ],
+      templates: [holding('t', binding, role)],
+      sent: ['apply Role/r'],
+    },
+    {
+      name: 'of the rules of the Role the template says nothing: an apply leaves what is there',
+      before: () => world.put(role),
+      templates: [{ metadata: { name: 't' }, spec: { adopt: true, ...ruleless } }],
+      results: ['Role/r: configured', `RoleBinding/b: RoleNotOurs: ${notOurs}`],
+      sent: ['apply Role/r'],
+    },
+    {
+      name: 'the rules of the Role are left to other managers',
+      before: () => {},
+      templates: [
+        { metadata: { name: 't' }, spec: { objects: [{ yieldTo: ['m'], template: role }, { template: binding }] } },
+      ],
+      results: ['Role/r: configured', `RoleBinding/b: RoleNotOurs: ${notOurs}`],
+      sent: ['apply Role/r'],
+    },
+    {
+      name: 'it binds another Role, which its author may bind',
+      before: () => {},
+      templates: [holding('t', { ...binding, roleRef: { apiGroup: rbac, kind: 'Role', name: 'other' } })],
+      results: ['RoleBinding/b: configured'],
+      sent: ['apply RoleBinding/b'],
+    },
+    {
+      name: 'it binds a ClusterRole of that name',
+      before: () => {
+        world.put(role)
+      },
+      templates: [holding('t', { ...binding, roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'r' } }, role)],
+      results: [
+        'RoleBinding/b: configured',
+        'Role/r: AlreadyExists: it was there before and no template created it; spec.adopt: true would take it over',
+      ],
+      sent: ['apply RoleBinding/b', 'apply Role/r'],
+    },
+  ])('$name', async ({ before, templates = [holding('t', role, binding)], results, sent }) => {
+    before()
+    expect(told(await world.pass(templates))).toEqual(results)
+    expect(world.sent.filter((what) => what.startsWith('apply'))).toEqual(sent)
+  })
+
+  test.each<Namespace>([
+    { ...team, metadata: { ...team.metadata, labels: { [pendingLabel]: 'true' } } },
+    { ...team, spec: { initializers: { pending: [{ name: 'namespace-template' }] } } },
+  ])('is made at once where no other client can write yet', async (namespace) => {
+    expect(told(await world.pass([holding('t', binding, role)], { namespace }))).toEqual([
+      'RoleBinding/b: configured',
+      'Role/r: configured',
+    ])
+  })
+})
+
+describe('what can not be made', () => {
+  test('is told, and keeps nothing else from being made', async () => {
+    world.failures.set('find Pod', internalError('its server is down'))
+    const [node, pod, odd] = [object('Node', 'n'), object('Pod', 'p'), object('Widget', 'w', {}, 'ex.io/v1')]
+    expect(told(await world.pass([holding('t', node, pod, odd, configMap)]))).toEqual([
+      'Node/n: UnknownKind, tried again: Node does not live in namespaces',
+      'Pod/p: UnknownKind, tried again: Internal error occurred: its server is down',
+      'Widget/w: UnknownKind, tried again: no kind Widget in ex.io/v1 is served',
+      'ConfigMap/c: configured',
+    ])
+    world.failures.set('find Pod', new Error('a fault'))
+    await expect(world.pass([holding('t', pod)])).rejects.toThrow('a fault')
+  })
+
+  test('is left where it is for want of a creator, which is no failure', async () => {
+    const results = await world.pass([holding('t', object('ConfigMap', 'a', { data: { who: '$(CREATOR)' } }))])
+    const message = 'it names $(CREATOR), and none is recorded of this namespace'
+    expect(results).toEqual([{ template: 't', object: 'ConfigMap/a', skipped: { reason: 'CreatorUnknown', message } }])
+  })
+
+  const copies = (): NamespaceTemplate => ({
+    metadata: { name: 't' },
+    spec: { objects: [{ cloneFrom: { namespace: 'p', apiVersion: 'v1', kind: 'Secret', name: 's' } }] },
+  })
+  const wanting: NamespaceTemplate = {
+    metadata: { name: 't' },
+    spec: { parameters: [{ name: 'size', fromLabel: 'size', required: true }] },
+  }
+  const isNew: Namespace = { ...team, metadata: { ...team.metadata, labels: { [pendingLabel]: 'true' } } }
+  test.each([
+    { name: 'a source', template: copies(), namespace: team, failure: { retriable: false, isAwaited: true } },
+    { name: 'a source of one that is new', template: copies(), namespace: isNew, failure: { isAwaited: true } },
+    { name: 'a parameter', template: wanting, namespace: team, failure: { retriable: false } },
+    { name: 'a parameter of one that is new', template: wanting, namespace: isNew, failure: { retriable: true } },
+  ])('waits for $name', async ({ template, namespace, failure }) => {
+    const [result] = await world.pass([template], { namespace })
+    expect(result?.failure).toMatchObject(failure)
+    expect(result?.failure?.isAwaited).toBe('isAwaited' in failure ? true : undefined)
+  })
+})
+
+describe('of one template alone', () => {
+  test('only what it holds is made and told, by what all of them say', async () => {
+    const both = [holding('s', configMap), holding('t', configMap, role, object('Widget', 'w', {}, 'ex.io/v1'))]
+    expect(told(await world.pass(both, { only: 't' }))).toEqual([
+      'ConfigMap/c: Conflict: template "s" holds the same object and comes first',
+      'Widget/w: UnknownKind, tried again: no kind Widget in ex.io/v1 is served',
+      'Role/r: configured',
+    ])
+    expect(world.sent).toEqual(['announce Role/r', 'apply Role/r'])
+    world.sent.length = 0
+    expect(told(await world.pass(both, { only: 's' }))).toEqual(['ConfigMap/c: configured'])
+  })
+})
