@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { otherServes } from '../support/other-cluster.ts'
-import { isGone, waitFor } from '../support/wait-for.ts'
+import { isGone, waitFor, waitUntilAllowed } from '../support/wait-for.ts'
 import { AnyWorld, refusalAnywhere } from './any-world.ts'
 import { elsewhere, elsewhereWithoutPolicies, onBorough } from './enforcement/clusters.ts'
-import { configMap, configMapResource, namespaceResource } from './population-world.ts'
+import { configMap, configMapResource, namespaceResource, templateResource } from './population-world.ts'
 
 const quotaResource = { group: '', version: 'v1', resource: 'resourcequotas' }
 
@@ -176,6 +176,36 @@ describe.each([
     await world.data('team-1', 'policy', { a: '1' })
     await operator.delete(configMapResource, ref)
     await world.data('team-1', 'policy', { a: '1' })
+  })
+
+  test('no template of an earlier name takes its place, but by an author with `bypass`', async () => {
+    const rules = [
+      { verbs: ['create', 'update', 'get'], apiGroups: ['policy.borough.dev'], resources: ['namespacetemplates'] },
+      { verbs: ['create', 'patch', 'delete'], apiGroups: [''], resources: ['configmaps'] },
+    ]
+    const author = world.clientAs('author')
+    await admin.create(rbac('clusterroles'), { metadata: { name: 'author' }, rules })
+    await admin.create(rbac('clusterrolebindings'), {
+      metadata: { name: 'author' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'author' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'author' }],
+    })
+    await waitUntilAllowed(author, 'create', configMapResource)
+    const spec = { namespaces: { nameSelector: { include: ['team-1'] } } }
+    const theirs = [{ template: configMap('policy', { a: 'lax' }) }]
+    const message =
+      'takes the place of ConfigMap/policy of template "team", which protects it: needs "bypass" on that template'
+    const refused = await refusalAnywhere(world.template('first', theirs, spec, author))
+    expect([refused.code, refused.reason, refused.message]).toEqual([
+      ...[403, 'Forbidden'],
+      'namespacetemplates.policy.borough.dev "first" is forbidden: user "author" can\'t give through a template what ' +
+        `they may not do themselves: spec.objects[0].template: ${message}`,
+    ])
+    // One of a later name is told of the conflict, and changes nothing.
+    await world.template('zlater', theirs, spec, author)
+    await world.failures('zlater', 'Conflict')
+    expect((await admin.get(configMapResource, ref))['data']).toEqual({ a: '1' })
+    await admin.delete(templateResource, { name: 'zlater' })
   })
 
   test('the garbage collector and the deletion of the namespace are not held up', async () => {

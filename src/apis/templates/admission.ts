@@ -15,12 +15,12 @@ import { runInSlices } from '../../base/resumable.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { Unvalidated } from '../../kube/types.ts'
-import type { UserInfo } from '../../kube/user.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { type CheckTemplateDeps, checkTemplate } from './check-template.ts'
 import { resolveNameOnly } from './clones.ts'
 import { keepCreator, withCreator } from './creator.ts'
 import { findBeyond, isOptedOut, selectTemplates, selectTemplatesLeft } from './match.ts'
+import { mayDo } from './may-do.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
 import { checkOwner, keepOwner } from './owner.ts'
 import { checkParameters } from './parameter-admission.ts'
@@ -37,7 +37,6 @@ import {
   templateFinalizer,
   templateGroups,
   templateResourceName,
-  templateVersion,
 } from './types.ts'
 
 export interface TemplateAdmissionDeps extends CheckTemplateDeps {
@@ -179,23 +178,6 @@ function withoutPendingLabel(namespace: Unvalidated): Unvalidated {
 function annotate(namespace: Unvalidated, key: string, value: string): Unvalidated {
   const annotations = { ...namespace.metadata.annotations, [key]: value }
   return { ...namespace, metadata: { ...namespace.metadata, annotations } }
-}
-
-/** Either group's rules count: the kind is one. */
-export function mayDo(authorizer: Authorizer, user: UserInfo, verb: string, name: string): boolean {
-  return templateGroups.some(
-    (group) =>
-      authorizer.authorize({
-        user,
-        verb,
-        group,
-        version: templateVersion,
-        resource: templateResourceName,
-        subresource: '',
-        namespace: '',
-        name,
-      }).allowed,
-  )
 }
 
 function checkOptOut(a: Attributes, { authorizer }: TemplateAdmissionDeps): void {

@@ -14,6 +14,7 @@ import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { templateExpiryErrors } from '../expiry/bounds.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
+import { missingBypass } from './displaced.ts'
 import type { Matcher } from './match.ts'
 import { entryErrors } from './object-entries.ts'
 import { shapeErrors } from './object-shape.ts'
@@ -53,7 +54,7 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
   if (asksAuthor) append(errors, keyClashes(template, deps))
   if (errors.length > 0) throw invalid(a.type, a.name, errors)
   if (!asksAuthor) return
-  const lacks = lackingRights(deps, a.user, template, old)
+  const lacks = [...lackingRights(deps, a.user, template, old), ...missingBypass(deps, a.user, template)]
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
 }
 
