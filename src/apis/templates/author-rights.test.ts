@@ -135,6 +135,21 @@ describe('asked of its author', () => {
       given: of([], { namespaceMetadata: { labels: { a: 'b' } } }),
       want: [['spec.namespaceMetadata', 'needs "update" on namespaces']],
     },
+    {
+      name: 'nothing more than that',
+      held: [
+        allow('delete', '', 'namespaces'),
+        allow('update', '', 'namespaces'),
+        allow('get', '', 'secrets'),
+        writes('secrets'),
+      ],
+      given: of([], {
+        expiry: { max: '7d' },
+        namespaceMetadata: { labels: { a: 'b' } },
+        objects: [{ cloneFrom: { namespace: 'p', apiVersion: 'v1', kind: 'Secret', name: 's' } }],
+      }),
+      want: [],
+    },
     { name: 'nothing for no label', held: [], given: of([], { namespaceMetadata: { labels: {} } }), want: [] },
   ])('$name', ({ held, given, want }) => {
     expect(lacks(held, given)).toEqual(want)
@@ -190,6 +205,12 @@ describe('a Role that a template holds', () => {
     {
       name: 'has a token in a rule: it may be any',
       rules: [{ ...get, verbs: ['$(OWNER)'] }],
+      held: [get],
+      want: '{APIGroups:[""], Resources:["configmaps"], Verbs:["*"]}',
+    },
+    {
+      name: 'has a token beside what its author holds',
+      rules: [{ ...get, verbs: ['get', '$(OWNER)'], resourceNames: null }],
       held: [get],
       want: '{APIGroups:[""], Resources:["configmaps"], Verbs:["*"]}',
     },
@@ -289,21 +310,36 @@ describe('a RoleBinding that a template holds', () => {
       objects: [{ ...bound, roleRef: { kind: '$(OWNER)', name: 'reader' } }],
       want: granting('{APIGroups:[""], Resources:["configmaps"], Verbs:["get"]}'),
     },
+    { name: 'what it likes, as a kind of that name in another group', objects: [{ ...bound, apiVersion: 'ex.io/v1' }] },
     {
       name: 'nothing at all',
       objects: [{ ...bound, roleRef: undefined }],
       want: `${unknown('ClusterRole', '')}does not exist, so nobody knows what it grants`,
     },
   ])('$name', ({ objects, held = [], want }) => {
-    expect(lacks([rbacWrites, writes('roles', 'ex.io'), ...held], of(objects))).toEqual(
+    expect(lacks([rbacWrites, writes('*', 'ex.io'), ...held], of(objects))).toEqual(
       want === undefined ? [] : [['spec.templates[0]', want]],
     )
   })
 })
 
-test.each<{ name: string; next?: Partial<NamespaceTemplate>; annotations?: object; before?: object; widens: boolean }>([
+test.each<{
+  name: string
+  next?: Partial<NamespaceTemplate>
+  annotations?: object
+  before?: object
+  spec?: object
+  widens: boolean
+}>([
   { name: 'nothing changes', widens: false },
   { name: 'the spec changes', next: { spec: { adopt: true } }, widens: true },
+  { name: 'the spec stays', next: { spec: { adopt: true } }, spec: { adopt: true }, widens: false },
+  {
+    name: 'this version understands it no more than before',
+    before: { 'policy.borough.dev/feature-level': '99999' },
+    annotations: { 'policy.borough.dev/feature-level': '99998' },
+    widens: false,
+  },
   { name: 'a status changes', next: { status: { matched: 1 } }, widens: false },
   { name: 'another annotation changes', annotations: { note: 'x' }, widens: false },
   ...['policy/namespace-template-require-permission true', 'policy/namespace-template-apply disable'].flatMap(
@@ -323,8 +359,11 @@ test.each<{ name: string; next?: Partial<NamespaceTemplate>; annotations?: objec
     before: { 'policy.borough.dev/feature-level': '99999' },
     widens: true,
   },
-])('a change may widen what a template gives where $name: $widens', ({ next, annotations, before, widens }) => {
-  const old: NamespaceTemplate = { metadata: { name: 't', ...(before ? { annotations: before as never } : {}) } }
+])('a change may widen what a template gives where $name: $widens', ({ next, annotations, before, spec, widens }) => {
+  const old: NamespaceTemplate = {
+    metadata: { name: 't', ...(before ? { annotations: before as never } : {}) },
+    ...(spec ? { spec } : {}),
+  }
   const changed = { metadata: { name: 't', ...(annotations ? { annotations: annotations as never } : {}) }, ...next }
   expect(mayWiden(changed, old)).toBe(widens)
 })
