@@ -40,22 +40,25 @@ interface World {
   others: number
   expect: Expect
   taken: number
+  /** Of quotas, as a cache that is behind has them. */
+  names: string[] | undefined
 }
 let world: World
 beforeEach(() => {
   world = {
     ...{ stored: [], content: [], queued: [], limited: [], recounting: false, exists: true, others: 0 },
-    ...{ expect: 7, taken: 0 },
+    ...{ expect: 7, taken: 0, names: undefined },
   }
 })
 
 const epoch = { key: 'epoch', expect: 3 }
 const accountant = quotaAccountant({
   quotaType: quotas,
-  quotas: () => world.stored.map(({ metadata }) => metadata.name ?? ''),
+  quotas: () => world.names ?? world.stored.map(({ metadata }) => metadata.name ?? ''),
   limited: () => world.limited,
   operations: () => world.stored.length + world.others,
-  contentOf: () => world.content.map(({ type, objects }) => ({ type, count: objects.length })),
+  contentOf: (namespace) =>
+    (namespace === 'a' ? world.content : []).map(({ type, objects }) => ({ type, count: objects.length })),
   list: (type) => world.content.find((c) => c.type === type)?.objects ?? [],
   epochs: {
     see: () => ({ guard: epoch, recounting: world.recounting, exists: world.exists }),
@@ -133,6 +136,34 @@ describe('content', () => {
     expect(told(decide(ended))).toMatchObject({ writes: [['q', { 'requests.cpu': '0', pods: '0' }]] })
     // It could end, have others take its place, and run again.
     expect(() => decide({ ...beyond, before: pod('p', '1', 'Failed'), subresource: 'status' })).toThrow('exceeded')
+  })
+
+  test('is charged by what is in the scope of a quota, before and after', () => {
+    const hard = { pods: '1', 'limits.memory': '1Gi' }
+    world.stored = [{ ...quota('q', hard, { pods: '0' }), spec: { hard, scopes: ['Terminating'] } }]
+    const ending = (name: string): KubeObject => ({
+      ...object(name, { spec: { containers: [], activeDeadlineSeconds: 5 }, status: { phase: 'Running' } }),
+    })
+    // Outside it need not say what is limited.
+    expect(told(decide({ type: pods, after: pod('p', '1') }))).toEqual({ guards: ['epoch'], writes: [] })
+    const used = (pods: string) => ({ writes: [['q', { pods, 'limits.memory': '0' }]] })
+    expect(told(decide({ type: pods, after: ending('p') }))).toMatchObject(used('1'))
+    expect(told(decide({ type: pods, before: pod('p', '1'), after: ending('p') }))).toMatchObject(used('1'))
+    expect(told(decide({ type: pods, before: ending('p'), after: pod('p', '1') }))).toMatchObject(used('-1'))
+    expect(told(decide(created))).toEqual({ guards: ['epoch'], writes: [] })
+  })
+
+  test('is charged to no quota that has gone, and to one of its own name', () => {
+    world.stored = [quota('c', { configmaps: '2' }, { configmaps: '1' })]
+    const names = [...world.stored.map(({ metadata }) => metadata.name ?? ''), 'gone']
+    world.names = names
+    expect(told(decide(created))).toEqual({ guards: ['epoch'], writes: [['c', { configmaps: '2' }]] })
+    // A kind of that name in another group is no quota.
+    const alike = { ...configMaps, group: 'ex.io', resource: 'resourcequotas' }
+    world.stored = [quota('c', { 'count/resourcequotas.ex.io': '1' }, { 'count/resourcequotas.ex.io': '0' })]
+    expect(told(decide({ ...created, type: alike }))).toMatchObject({
+      writes: [['c', { 'count/resourcequotas.ex.io': '1' }]],
+    })
   })
 
   test('a report of another kind is stored though it exceeds', () => {
@@ -255,6 +286,9 @@ describe('a quota', () => {
     expect(() => decide(change(quota('q', hard)))).toThrow(
       'resourcequotas "q" is forbidden: a namespace has at most 90 quotas',
     )
+    // A change of one that is there is no new one.
+    const before = quota('q', { configmaps: '1' })
+    expect(() => decide(change(quota('q', hard), before))).not.toThrow()
     world.others = maxQuotas - 1
     expect(() => decide(change(quota('q', hard)))).not.toThrow()
   })
