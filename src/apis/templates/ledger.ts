@@ -31,8 +31,8 @@ export interface Attempt {
 export const generationOf = ({ template }: Matcher): number => template.metadata.generation ?? 0
 
 /** One generation of one template; a later template of the same name is another. */
-export const isSameVersion = (a: Matcher, b: Matcher): boolean =>
-  generationOf(a) === generationOf(b) && a.template.metadata.uid === b.template.metadata.uid
+export const isSameVersion = (a: Matcher | undefined, b: Matcher): boolean =>
+  a !== undefined && generationOf(a) === generationOf(b) && a.template.metadata.uid === b.template.metadata.uid
 
 /** Failures a status lists. */
 const listedFailures = 10
@@ -109,6 +109,12 @@ export class TemplateLedger {
 
   find(template: string, namespace: string): LedgerEntry | undefined {
     return this.#byTemplate.get(template)?.entries.get(namespace)
+  }
+
+  /** What a namespace holds of a template; undefined = it can't be told: this version could not be rendered there. */
+  findHeld(version: Matcher, namespace: string): LedgerEntry | undefined {
+    const entry = this.find(version.template.metadata.name ?? '', namespace)
+    return entry?.isUnrendered && isSameVersion(entry.version, version) ? undefined : entry
   }
 
   tally(version: Matcher): Tally {

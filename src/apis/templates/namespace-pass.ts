@@ -64,7 +64,7 @@ function planTemplate(
   const { name = '' } = namespace.metadata
   const { name: templateName = '' } = template.metadata
   const isSelected = !isDeleted && version.selects(namespace)
-  const held = ledger.find(templateName, name)
+  const held = ledger.findHeld(version, name)
   const isThere = index.holdings.holds(templateName, name) || state.metadata.holds(templateName, name)
   if (!isSelected && held === undefined && !isThere) {
     if (rollouts.leave(templateName, name)) state.requestStatus([templateName])

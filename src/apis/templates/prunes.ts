@@ -1,13 +1,17 @@
 /** Where a version of a template would delete something: asked before anything is. */
+import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import { identityOfApplied } from './applied-records.ts'
+import { type AppliedObject, identityOfApplied } from './applied-records.ts'
 import { findBeyond, isDisabled, isOptedOut, type Matcher } from './match.ts'
+import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import { evaluateParameters } from './parameters.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
-import { wantedIn } from './render.ts'
+import { identityOf, wantedIn } from './render.ts'
 import { limitOf } from './rollout-limits.ts'
 import { takesAwayMetadata } from './settle-metadata.ts'
-import { confirmPruneAnnotation } from './types.ts'
+import { objectsOf } from './template-objects.ts'
+import { hasToken } from './tokens.ts'
+import { confirmPruneAnnotation, type NamespaceTemplate } from './types.ts'
 
 export interface ReachedNamespaces {
   find(name: string): Namespace | undefined
@@ -66,11 +70,27 @@ export function excessOf({ template }: Matcher, pruned: number, reached: () => n
 }
 
 function holdsMore({ template }: Matcher, index: PopulatedObjects, namespace: Namespace): boolean {
-  // What was applied last stays, whatever it was.
-  if (evaluateParameters(template, namespace).faults.length > 0) return false
+  const { name } = template.metadata
+  const claims = index.claimsIn(namespace.metadata.name ?? '').filter((o) => o.template === name)
+  // What was applied last stays until the namespace gives what is asked: then it goes, and no edit is there to stop.
+  if (evaluateParameters(template, namespace).faults.length > 0) return leavesOut(template, claims, namespace)
   if (takesAwayMetadata(template, namespace)) return true
   const wanted = wantedIn([template], namespace)
-  return index
-    .claimsIn(namespace.metadata.name ?? '')
-    .some((o) => o.template === template.metadata.name && !wanted.has(identityOfApplied(o)))
+  return claims.some((o) => !wanted.has(identityOfApplied(o)))
+}
+
+/** Whether something that it holds is not in the template any more, whatever the namespace gives. */
+function leavesOut(template: NamespaceTemplate, claims: readonly AppliedObject[], namespace: Namespace): boolean {
+  const objects = objectsOf(template).map(({ source }) => source as Partial<KubeObject>)
+  // Which name a token comes to can't be told: an object of that kind may be the one.
+  const isNamed = (claim: AppliedObject): boolean =>
+    objects.some(
+      (o) =>
+        identityOf(hasToken(o.metadata?.name ?? '') ? { ...o, metadata: { name: claim.name } } : o) ===
+        identityOfApplied(claim),
+    )
+  const { metadata, spec } = template
+  const held = keysHeld(holdersOf(namespace)).filter((key) => key.template === metadata.name)
+  const isSet = held.every(({ part, key }) => spec?.namespaceMetadata?.[part]?.[key] !== undefined)
+  return !isSet || !claims.every(isNamed)
 }

@@ -17,17 +17,17 @@
  * way goes on from the start, where namespaces that are done cost one comparison each.
  */
 import { generationOf, isSameVersion, type TemplateLedger } from './ledger.ts'
-import { isRolloutPaused, type Matcher } from './match.ts'
+import { findBeyond, isDisabled, isRolloutPaused, type Matcher } from './match.ts'
 import type { PruneExcess } from './prunes.ts'
 import { limitOf } from './rollout-limits.ts'
-import { type NamespaceTemplate, pauseRolloutAnnotation } from './types.ts'
+import { applyAnnotation, type NamespaceTemplate, pauseRolloutAnnotation } from './types.ts'
 
 const haltReasons = ['Paused', 'PopulationPaused', 'TooManyPrunes'] as const
 
 export const isHaltReason = (reason: string): boolean => (haltReasons as readonly string[]).includes(reason)
 
 export interface Halt {
-  readonly reason: (typeof haltReasons)[number]
+  readonly reason: (typeof haltReasons)[number] | 'Disabled' | 'NewerTemplate'
   readonly message: string
 }
 
@@ -65,6 +65,8 @@ export const completeReason = 'Complete'
 export class Rollouts {
   readonly #deps: RolloutDeps
   readonly #states = new Map<string, RolloutState>()
+  /** Templates that rested while this process looked: what the status says of them is not how far they have come. */
+  readonly #rested = new Set<string>()
 
   constructor(deps: RolloutDeps) {
     this.#deps = deps
@@ -76,10 +78,7 @@ export class Rollouts {
    */
   begin(version: Matcher, namespace: string, isDone: () => boolean): Release | undefined {
     const state = this.#stateOf(version)
-    const { ledger } = this.#deps
-    const name = nameOf(version)
-    const held = ledger.find(name, namespace)
-    const isThere = held !== undefined && isSameVersion(held.version, version)
+    const isThere = isSameVersion(this.#deps.ledger.findHeld(version, namespace)?.version, version)
     if (state.settled || isThere) return () => this.#wake(state)
     if (state.limit === undefined || this.#haltOf(state) !== undefined || this.#free(state) <= 0) {
       if (isDone()) return () => this.#wake(state)
@@ -145,6 +144,13 @@ export class Rollouts {
 
   forgetTemplate(template: string): void {
     this.#states.delete(template)
+    this.#rested.delete(template)
+  }
+
+  /** Nothing of it is applied or pruned for now, and namespaces may change meanwhile: all is looked at again then. */
+  rest(template: string): void {
+    this.#states.delete(template)
+    this.#rested.add(template)
   }
 
   #stateOf(version: Matcher): RolloutState {
@@ -153,7 +159,7 @@ export class Rollouts {
     if (known !== undefined && isNotBefore(known.version, version)) return known
     const state: RolloutState = {
       version,
-      settled: known === undefined && isComplete(version.template),
+      settled: known === undefined && !this.#rested.has(name) && isComplete(version.template),
       limit: undefined,
       busy: new Set(),
       waiting: new Set(),
@@ -230,6 +236,17 @@ const pausedByAnnotation = (name: string): Halt => ({
     `it is paused by annotation ${pauseRolloutAnnotation}: no other namespace is begun. Resume it with: ` +
     `kubectl annotate namespacetemplate ${name} ${pauseRolloutAnnotation}-`,
 })
+
+/** Why nothing of a template is applied or pruned, as long as it says so itself; undefined = it is. */
+export function findRest(template: NamespaceTemplate): Halt | undefined {
+  if (template.metadata.deletionTimestamp !== undefined) return undefined
+  if (isDisabled(template)) {
+    const message = `annotation ${applyAnnotation} disables it: what it made stays, and nothing is applied or deleted`
+    return { reason: 'Disabled', message }
+  }
+  const beyond = findBeyond(template)
+  return beyond === undefined ? undefined : { reason: 'NewerTemplate', message: `the template ${beyond}` }
+}
 
 /** A late event with an older version does not bring it back. */
 const isNotBefore = (known: Matcher, version: Matcher): boolean =>

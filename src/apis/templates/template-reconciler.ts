@@ -6,11 +6,11 @@ import type { Client } from '../../client/client.ts'
 import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import { kindsEverOf, kindsOf } from './kinds.ts'
-import { isDisabled, isOptedOut, type Matcher } from './match.ts'
+import { isOptedOut, type Matcher } from './match.ts'
 import type { PopulationDeps } from './population-deps.ts'
 import type { PopulationState } from './population-state.ts'
 import { tellBlockedPrune, tellHalt } from './report.ts'
-import type { Halt } from './rollout.ts'
+import { findRest, type Halt } from './rollout.ts'
 import { pausedStatusOf, populationPaused, statusOf, surveyingStatusOf } from './status.ts'
 import { type NamespaceTemplate, type TemplateStatus, templateFinalizer, templateResource } from './types.ts'
 
@@ -79,10 +79,12 @@ export class TemplateReconciler implements Reconciler {
     const { rollouts, matchedNamespaces, ledger, recordedKinds, surveys } = this.#state
     const { clock } = this.#deps
     const { name = '', generation } = template.metadata
-    const isIdle = isDisabled(template) && template.metadata.deletionTimestamp === undefined
-    if (this.#state.isPaused && !isIdle) return this.#writePaused(template, signal)
+    const rest = findRest(template)
+    if (this.#state.isPaused && rest?.reason !== 'Disabled') return this.#writePaused(template, signal)
     if (!surveys.isDone(version)) return this.#writeSurveying(template, signal)
-    const halt = isIdle ? undefined : rollouts.review(version)
+    // Never said to be complete: a later process would believe it, and let an edit pass that nothing has looked at.
+    if (rest !== undefined) rollouts.rest(name)
+    const halt = rest ?? rollouts.review(version)
     const matched = matchedNamespaces.counted(name)
     const tally = ledger.tally(version)
     // After a start: what the status says is true until every namespace was looked at.
@@ -91,7 +93,7 @@ export class TemplateReconciler implements Reconciler {
     const kinds = this.#remainingKinds(template)
     const findings = { matched, ...tally, waiting: rollouts.waiting(name), halt, kinds }
     const status = statusOf(version, findings, clock.now())
-    await this.#tellHaltOnce(template, halt)
+    await this.#tellHaltOnce(template, rest === undefined ? halt : undefined)
     if (!isSameStatus(status, template.status)) recordedKinds.narrowed(template, kinds)
     await this.#replaceStatus(template, status, signal)
   }

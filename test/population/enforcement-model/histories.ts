@@ -128,6 +128,17 @@ export const histories: Readonly<Record<string, readonly (readonly Step[])[]>> =
     [drop('a')],
     [confirm('a')],
   ],
+  'a prune that was written while the template was disabled': [
+    [
+      write('a', shape({ objects: { plain: '1', strict: '1' }, maxPrune: 1 })),
+      ...['n0', 'n1', 'n2'].map((n) => make(n, inX)),
+    ],
+    [disable('a', true)],
+    [write('a', shape({ maxPrune: 1 }))],
+    [restart()],
+    [disable('a', false)],
+    [confirm('a')],
+  ],
   'a template that leaves everything in place': [
     [write('a', shape({ orphan: true, objects: { plain: '1', protect: '1' } })), make('n0', inX)],
     [write('a', shape({ orphan: true }))],

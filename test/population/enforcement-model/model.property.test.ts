@@ -24,7 +24,7 @@ const clusters = [
   { where: 'through borough populate', start: modelElsewhere, seeds: 3 },
 ]
 
-test('every dimension has a history of its own', () => expect(Object.keys(histories)).toHaveLength(16))
+test('every dimension has a history of its own', () => expect(Object.keys(histories)).toHaveLength(17))
 
 describe.each(clusters)('$where', ({ start, seeds }) => {
   test.each(Object.entries(histories))(
