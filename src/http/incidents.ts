@@ -26,6 +26,7 @@ export const bounds = {
   http2_flood: 'HTTP/2 connections sent too many frames that ask for nothing: connections closed',
   refused_flood: 'a user had too many refused requests under way: connections closed',
   pipelined_flood: 'HTTP/1.1 connections sent many requests without waiting for answers: connections closed',
+  body_pieces: 'bodies of requests came in too many small pieces: connections closed',
   http2_resets: 'HTTP/2 connections cancelled too many requests: connections closed',
 } as const
 

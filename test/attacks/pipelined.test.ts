@@ -42,3 +42,28 @@ test('a flood of requests behind one that waits ends its connection, and no othe
   other.write(get('/ok').replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'))
   expect(await everything(other)).toMatch(/ok$/)
 })
+
+const bodyOf = (text: string): string =>
+  `POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+
+test('bodies that come behind one that waits are taken when it is their turn', async () => {
+  const socket = await world.tls()
+  // `/after` is answered at once: what is behind it has come by then.
+  socket.write(get('/large') + bodyOf('x'.repeat(1000)) + bodyOf('x'.repeat(20_000)) + get('/ok'))
+  const said = everything(socket)
+  await expect.poll(() => world.asked.length).toBe(4)
+  socket.end()
+  expect((await said).match(/took \d+/g)).toEqual(['took 1000', 'took 20000'])
+})
+
+test.each([
+  ['large headers', `GET /ok HTTP/1.1\r\nhost: x\r\nx-large: ${'x'.repeat(20_000)}\r\n\r\n`.repeat(4)],
+  ['large bodies', bodyOf('x'.repeat(20_000)).repeat(4)],
+  ['a body that does not end', bodyOf('x'.repeat(70_000)).replace('70000', '3000000')],
+])('a client may not have %s waiting: its connection ends', async (_, waiting) => {
+  const socket = await world.tls()
+  socket.write(get('/held') + waiting)
+  await everything(socket)
+  expect(world.asked).toEqual(['/held'])
+  expect(world.lines).toEqual([{ bound: 'pipelined_flood', flow: 'address 127.0.0.1', times: 1 }])
+})

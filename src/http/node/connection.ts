@@ -16,6 +16,7 @@ import type { ApiRequest } from '../api.ts'
 import { flowOf } from '../flow-of.ts'
 import { type Bound, bounds } from '../incidents.ts'
 import type { Overload } from '../overload.ts'
+import type { EarlyBody } from './early-body.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 
 /** What a request may bring besides its body: headers that compress badly, and what of its body has come in unread. */
@@ -63,7 +64,7 @@ export class Connection {
   #certificate: ApiRequest['clientCertificate'] | 'unknown' = 'unknown'
   #user: string | undefined
   readonly #exchanges = new LinkedList<Followed>()
-  readonly #inOrder = new OneAtATime()
+  readonly #inOrder = new OneAtATime((bound) => this.breakOff(bound))
   /** Since when it is in the state that it is in, and what it had read then. */
   #sinceMs: number
   #sinceRead = 0
@@ -150,11 +151,8 @@ export class Connection {
   }
 
   /** A request over HTTP/1.1 has come: `begin` is called when those before it are answered. */
-  beginInOrder(response: ServerResponse, begin: () => void): void {
-    if (this.#raw.destroyed || this.#inOrder.add(response, begin) === 'taken') return
-    this.overload.incidents.happened('pipelined_flood', this.flow)
-    this.#broke(this)
-    this.destroy()
+  beginInOrder(response: ServerResponse, hasBody: boolean, begin: (early: EarlyBody | undefined) => void): void {
+    if (!this.#raw.destroyed) this.#inOrder.add(response, hasBody, begin)
   }
 
   /** Of requests over HTTP/1.1, the next one if the one before it is answered. Answers whether it did. */
@@ -189,9 +187,14 @@ export class Connection {
 
   /** A peer goes on to ask, however many of its requests are refused. */
   hangUp(): void {
+    this.breakOff('refused_flood')
+  }
+
+  /** Ended for what came over it. */
+  breakOff(bound: Bound): void {
     if (this.#raw.destroyed) return
-    if (this.#session !== undefined) return this.#calm('refused_flood')
-    this.overload.incidents.happened('refused_flood', this.flow)
+    if (this.#session !== undefined) return this.#calm(bound)
+    this.overload.incidents.happened(bound, this.flow)
     this.#broke(this)
     this.destroy()
   }

@@ -135,7 +135,8 @@ export abstract class Exchange extends Followed implements Holder {
   }
 
   receivedAll(): void {
-    this.#phase = 'handling'
+    // It may be answered by now.
+    if (this.#phase === 'body') this.#phase = 'handling'
     this.#onRefusedBody = undefined
   }
 

@@ -5,8 +5,9 @@ import { type ApiRequest, type ApiResponse, isStream } from '../api.ts'
 import { sendableHeaders } from '../header-value.ts'
 import type { Serve } from '../pipeline.ts'
 import type { Traffic } from '../traffic.ts'
-import { bodyReader, noBody } from './body.ts'
+import { Body, noBody } from './body.ts'
 import type { Connection } from './connection.ts'
+import type { EarlyBody } from './early-body.ts'
 import { Exchange } from './exchange.ts'
 import { sendAnswer } from './send.ts'
 import { SocketRequest, splitUrl } from './socket-request.ts'
@@ -20,17 +21,22 @@ class Http1Request extends SocketRequest {
   readonly query: string
   readonly headers: ApiRequest['headers']
   readonly body: ApiRequest['body']
+  readonly incoming: Body | undefined
   readonly #message: IncomingMessage
 
-  constructor(message: IncomingMessage, exchange: Exchange) {
+  constructor(message: IncomingMessage, exchange: Exchange, early: EarlyBody | undefined) {
     super(exchange)
     ;[this.path, this.query] = splitUrl(message.url ?? '/')
     this.method = message.method ?? 'GET'
     this.headers = message.headers as ApiRequest['headers']
-    this.body = hasBody(message)
-      ? bodyReader(message, exchange, message.headers['content-length'], () => message.complete)
-      : noBody
     this.#message = message
+    if (hasBody(message)) {
+      const declared = message.headers['content-length']
+      const isWhole = (): boolean => message.complete
+      const incoming = new Body({ source: message, exchange, declared, isWhole, come: early?.handOver() })
+      this.incoming = incoming
+      this.body = (limitBytes) => incoming.read(limitBytes)
+    } else this.body = noBody
   }
 
   headerValues(name: string): readonly string[] {
@@ -68,7 +74,7 @@ class Http1Exchange extends Exchange {
   }
 }
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
 /** Bytes as Node's HTTP/1 writer joins them with its headers: each character is one byte, so nothing is changed. */
@@ -82,18 +88,23 @@ export function answerHttp1(
   response: ServerResponse,
   connection: Connection,
   traffic: Traffic,
+  early: EarlyBody | undefined,
 ): Eventual<void> {
   // A client that has left before its turn is not served.
   if (response.destroyed) return
   const exchange = new Http1Exchange(connection, message, response)
   connection.begin(exchange, hasBody(message))
-  const request = new Http1Request(message, exchange)
+  const request = new Http1Request(message, exchange, early)
   const answer = serve(request)
+  if (isPending(answer)) request.incoming?.comeIn()
   // A client that is answered by now can't leave before.
   if (isPending(answer) || isStream(answer.body)) {
     response.on('close', () => {
       if (!response.writableFinished) exchange.closed()
     })
   }
-  return andThen(answer, (made) => sendAnswer(exchange, made, request.method === 'HEAD', traffic))
+  return andThen(answer, (made) => {
+    request.incoming?.forgo()
+    return sendAnswer(exchange, made, request.method === 'HEAD', traffic)
+  })
 }

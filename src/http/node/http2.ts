@@ -3,13 +3,13 @@
  * third of the throughput.
  */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import { andThen, type Eventual } from '../../base/eventual.ts'
+import { andThen, type Eventual, isPending } from '../../base/eventual.ts'
 import { escapedTarget } from '../../base/header-bytes.ts'
 import type { ApiRequest, ApiResponse } from '../api.ts'
 import { sendableHeaders } from '../header-value.ts'
 import type { Serve } from '../pipeline.ts'
 import type { Traffic } from '../traffic.ts'
-import { bodyReader, noBody } from './body.ts'
+import { Body, noBody } from './body.ts'
 import type { Connection } from './connection.ts'
 import { Exchange } from './exchange.ts'
 import { sendAnswer } from './send.ts'
@@ -27,6 +27,7 @@ class Http2Request extends SocketRequest {
   readonly query: string
   readonly headers: ApiRequest['headers']
   readonly body: ApiRequest['body']
+  readonly incoming: Body | undefined
   readonly #rawHeaders: readonly string[]
 
   constructor(stream: ServerHttp2Stream, { headers, rawHeaders }: Http2Headers, exchange: Exchange) {
@@ -34,7 +35,12 @@ class Http2Request extends SocketRequest {
     ;[this.path, this.query] = splitUrl(escapedTarget(headers[':path'] ?? '/'))
     this.method = headers[':method'] ?? 'GET'
     this.headers = headers as ApiRequest['headers']
-    this.body = stream.readableEnded ? noBody : bodyReader(stream, exchange, headers['content-length'])
+    if (!stream.readableEnded) {
+      const declared = headers['content-length']
+      const incoming = new Body({ source: stream, exchange, declared, isWhole: () => false })
+      this.incoming = incoming
+      this.body = (limitBytes) => incoming.read(limitBytes)
+    } else this.body = noBody
     this.#rawHeaders = rawHeaders
   }
 
@@ -92,5 +98,10 @@ export function answerHttp2(
 ): Eventual<void> {
   if (stream.destroyed) return
   const request = new Http2Request(stream, headers, exchange)
-  return andThen(serve(request), (answer) => sendAnswer(exchange, answer, request.method === 'HEAD', traffic))
+  const answering = serve(request)
+  if (isPending(answering)) request.incoming?.comeIn()
+  return andThen(answering, (answer) => {
+    request.incoming?.forgo()
+    return sendAnswer(exchange, answer, request.method === 'HEAD', traffic)
+  })
 }

@@ -21,7 +21,7 @@ import type { Serve } from '../pipeline.ts'
 import { Traffic } from '../traffic.ts'
 import type { Connection } from './connection.ts'
 import { Connections, connectionsByFiles } from './connections.ts'
-import { answerHttp1 } from './http1.ts'
+import { answerHttp1, hasBody } from './http1.ts'
 import { answerHttp2, Http2Exchange } from './http2.ts'
 
 export interface TlsMaterial {
@@ -88,11 +88,11 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = ofSocket.get(request.socket)
     if (connection === undefined) return void response.destroy()
-    connection.beginInOrder(response, () => {
+    connection.beginInOrder(response, hasBody(request), (early) => {
       if (closing) response.setHeader('connection', 'close')
       take(
         connection,
-        () => answerHttp1(serve, request, response, connection, traffic),
+        () => answerHttp1(serve, request, response, connection, traffic, early),
         () => response.destroy(),
       )
     })

@@ -1,34 +1,48 @@
 /**
  * Requests that a client sends over HTTP/1.1 before it has read the answers to those before them (pipelining). They are
  * served one after the other, as by Go's server: writes must not overtake each other, and a client must not have more
- * under way than it has connections. Node's parser reads on while they wait, so only a few may.
+ * under way than it has connections. Node's parser reads on while they wait, so only a few may, and little of them.
  */
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Bound } from '../incidents.ts'
+import { EarlyBody } from './early-body.ts'
 
 /** Those that wait have been parsed, some 5 KB each. No client library sends more than one at a time. */
 const mostPipelined = 32
+/** Headers and bodies of all that wait. */
+const mostPipelinedBytes = 64 * 1024
 
 interface Waiting {
   readonly response: ServerResponse
-  readonly begin: () => void
+  readonly begin: (early: EarlyBody | undefined) => void
+  readonly headerBytes: number
+  early: EarlyBody | undefined
 }
 
 /** Of one connection. */
 export class OneAtATime {
+  readonly #onExcess: (bound: Bound) => void
   #current: ServerResponse | undefined
   readonly #waiting: Waiting[] = []
 
+  /** `onExcess`: too much waits. */
+  constructor(onExcess: (bound: Bound) => void) {
+    this.#onExcess = onExcess
+  }
+
   /** `begin` is called when all answers before are sent, and never if it can no longer be answered. */
-  add(response: ServerResponse, begin: () => void): 'taken' | 'full' {
+  add(response: ServerResponse, hasBody: boolean, begin: Waiting['begin']): void {
     const current = this.#current
     if (this.#waiting.length === 0 && (current === undefined || current.writableFinished)) {
       this.#current = response
-      begin()
-      return 'taken'
+      return begin(undefined)
     }
-    if (this.#waiting.length >= mostPipelined) return 'full'
-    if (this.#waiting.push({ response, begin }) === 1) this.#awaitSent()
-    return 'taken'
+    if (this.#waiting.length >= mostPipelined) return this.#onExcess('pipelined_flood')
+    const { req: request } = response
+    const waiting: Waiting = { response, begin, headerBytes: headerBytesOf(request), early: undefined }
+    if (this.#waiting.push(waiting) === 1) this.#awaitSent()
+    if (hasBody) waiting.early = new EarlyBody(request, () => this.#limit())
+    this.#limit()
   }
 
   /** Begins the next one if the one before it has its answer, be it unsent. Answers whether it did. */
@@ -39,10 +53,10 @@ export class OneAtATime {
     return true
   }
 
-  #begin({ response, begin }: Waiting): void {
+  #begin({ response, begin, early }: Waiting): void {
     this.#current = response
     if (this.#waiting.length > 0) this.#awaitSent()
-    begin()
+    begin(early)
   }
 
   #awaitSent(): void {
@@ -57,4 +71,19 @@ export class OneAtATime {
     }
     current?.once('finish', goOn).once('close', goOn)
   }
+
+  #limit(): void {
+    let bytes = 0
+    for (const { headerBytes, early } of this.#waiting) {
+      if (early?.isCrumbled) return this.#onExcess('body_pieces')
+      bytes += headerBytes + (early?.size ?? 0)
+    }
+    if (bytes > mostPipelinedBytes) this.#onExcess('pipelined_flood')
+  }
+}
+
+function headerBytesOf({ url = '', rawHeaders }: IncomingMessage): number {
+  let bytes = url.length
+  for (const text of rawHeaders) bytes += text.length
+  return bytes
 }
