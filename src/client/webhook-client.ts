@@ -10,7 +10,13 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, type RequestOptions, request as send } from 'node:https'
 import { isIP } from 'node:net'
 import type { Clock } from '../base/clock.ts'
+import type { Eventual } from '../base/eventual.ts'
+import { runInSlices } from '../base/resumable.ts'
+import type { Slice } from '../base/turns.ts'
 import { isJsonObject } from '../kube/json-value.ts'
+import { JsonSyntaxError, parsingJson } from '../kube/strict-json.ts'
+import { TooManyValuesError } from '../kube/value-count.ts'
+import { LargeAnswers } from './large-answers.ts'
 
 /** Exactly one of `url` and `service` is set: validation sees to it. */
 export interface WebhookAddress {
@@ -81,6 +87,10 @@ export class WebhookCallError extends Error {
 const deadlineExceeded = 'context deadline exceeded'
 /** What is asked holds 4 MiB of objects at most. */
 const maxAnswerBytes = 16 * 1024 * 1024
+/** From here on an answer takes long to read, and few are read at once. */
+const longAnswerBytes = 64 * 1024
+/** Of an answer that is read in slices. Objects that are larger can't be stored, and a patch is one text. */
+const maxAnswerValues = 100_000
 const defaultPort = 443
 const idleConnections = 64
 const quotedAnswerLength = 2048
@@ -91,37 +101,43 @@ const typeMeta: string =
 export class WebhookClient implements Disposable {
   readonly #options: WebhookClientOptions
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: idleConnections, scheduling: 'lifo' })
+  readonly #large = new LargeAnswers()
 
   constructor(options: WebhookClientOptions) {
     this.#options = options
   }
 
-  /** Answers the JSON of a 2xx answer. @throws WebhookCallError */
+  /** Answers the JSON of a 2xx answer, read in one piece. @throws WebhookCallError */
   async post(call: WebhookCall): Promise<unknown> {
+    using answer = await this.send(call)
+    return readAnswer(answer, undefined)
+  }
+
+  /** What it answers, unread; to be disposed of when it has been read. @throws WebhookCallError */
+  async send(call: WebhookCall): Promise<WebhookAnswer> {
     const shown = shownUrl(call)
     const wait = this.#waiting(call)
-    let answer: Answer
     try {
-      answer = await this.#send(call, shown, wait.signal)
+      return await this.#send(call, shown, wait.signal)
     } catch (cause) {
       const why = wait.reason() ?? faultText(cause)
       throw new WebhookCallError(`Post ${JSON.stringify(shown)}: ${why}`, { timedOut: why === deadlineExceeded, cause })
     } finally {
       wait.end()
     }
-    return readAnswer(answer)
   }
 
   [Symbol.dispose](): void {
     this.#agent.destroy()
   }
 
-  #send(call: WebhookCall, shown: string, signal: AbortSignal): Promise<Answer> {
+  #send(call: WebhookCall, shown: string, signal: AbortSignal): Promise<WebhookAnswer> {
     const options = this.#requestOptions(call, shown)
-    const attempt = (mayRepeat: boolean): Promise<Answer> =>
+    const takePlace = (): Promise<() => void> => this.#large.take(`${options.host}:${options.port}`, signal)
+    const attempt = (mayRepeat: boolean): Promise<WebhookAnswer> =>
       new Promise((resolve, reject) => {
         const sent = send({ ...options, signal }, (response) => {
-          collect(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
+          collect(response, takePlace).then(resolve, reject)
         })
         sent.once('error', (error: NodeJS.ErrnoException) => {
           // The webhook closed an idle connection at the moment we took it: it has not seen the request.
@@ -191,9 +207,26 @@ export class WebhookClient implements Disposable {
   }
 }
 
-interface Answer {
+/** Unread. */
+export class WebhookAnswer implements Disposable {
   readonly status: number
   readonly body: Buffer
+  readonly #release: (() => void) | undefined
+
+  /** `release` gives the place of a large one back. */
+  constructor(status: number, body: Buffer, release: (() => void) | undefined) {
+    this.status = status
+    this.body = body
+    this.#release = release
+  }
+
+  get isLong(): boolean {
+    return this.body.length > longAnswerBytes
+  }
+
+  [Symbol.dispose](): void {
+    this.#release?.()
+  }
 }
 
 /** As errors show it. */
@@ -215,20 +248,32 @@ function withCleanPath(url: string): string {
   return `${origin}/${path.split('/').filter(Boolean).join('/')}`
 }
 
-async function collect(response: IncomingMessage): Promise<Buffer> {
+async function collect(response: IncomingMessage, takePlace: () => Promise<() => void>): Promise<WebhookAnswer> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > maxAnswerBytes) throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`)
-    chunks.push(chunk)
+  let release: (() => void) | undefined
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > maxAnswerBytes) throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`)
+      if (size > longAnswerBytes) release ??= await takePlace()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    release?.()
+    throw error
   }
-  return Buffer.concat(chunks, size)
+  return new WebhookAnswer(response.statusCode ?? 0, Buffer.concat(chunks, size), release)
 }
 
-function readAnswer({ status, body }: Answer): unknown {
+/** The JSON of a 2xx answer. Without a slice in one piece. @throws WebhookCallError */
+export function readAnswer({ status, body }: WebhookAnswer, slice: Slice | undefined): Eventual<unknown> {
   const text = body.toString('utf8')
-  const value = parse(text)
+  if (slice === undefined) return sound(status, text, parse(text))
+  return parseInSlices(text, status, slice).then((value) => sound(status, text, value))
+}
+
+function sound(status: number, text: string, value: unknown): unknown {
   if (status < 200 || status > 206) throw new WebhookCallError(refusalText(status, text, value), { status })
   if (!isJsonObject(value)) {
     throw new WebhookCallError(`couldn't get version/kind; json parse error: ${whyUnreadable(text, value)}`, { status })
@@ -242,6 +287,16 @@ function parse(text: string): unknown {
   } catch {
     // What is no JSON is told apart by the caller, who knows what was expected.
     return undefined
+  }
+}
+
+async function parseInSlices(text: string, status: number, slice: Slice): Promise<unknown> {
+  try {
+    return (await runInSlices(parsingJson(text, { maxValues: maxAnswerValues }), slice)).value
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    if (!(error instanceof TooManyValuesError)) throw error
+    throw new WebhookCallError(`the answer has more than ${maxAnswerValues} values`, { status, cause: error })
   }
 }
 

@@ -77,7 +77,7 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
   const { type, name } = given
   const { current, options } = how
   const strategy = parts.strategyOf(type)
-  const slice = given.slice ?? sliceFor(parts, given, current)
+  let slice = given.slice ?? sliceFor(parts, given, current)
   const scope = slice === given.slice ? given : { ...given, slice }
   await slice?.pause()
   const old = slice === undefined ? current.object : await current.read(slice)
@@ -93,6 +93,8 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
     now: context.now,
     tracked: options.ownsManagedFields === true,
   })
+  // Admission may have made it large.
+  slice ??= scope.slice
   await slice?.pause()
   checkVersion(scope, strategy, current, askedVersion)
 

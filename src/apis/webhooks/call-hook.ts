@@ -11,9 +11,15 @@ import { type Attributes, NeedsStoredScope } from '../../admission/admission.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
+import type { Slice } from '../../base/turns.ts'
 import { type Evaluator, plainFacts } from '../../cel/evaluator.ts'
 import type { AskPermission } from '../../cel/library/authorizer.ts'
-import { WebhookCallError, type WebhookClient, type WebhookCredentials } from '../../client/webhook-client.ts'
+import {
+  readAnswer,
+  WebhookCallError,
+  type WebhookClient,
+  type WebhookCredentials,
+} from '../../client/webhook-client.ts'
 import { aggregate } from '../../kube/aggregate.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { matchesLabels } from '../../kube/label-selector.ts'
@@ -99,6 +105,8 @@ export interface Asked {
   readonly verdict: Verdict | undefined
   /** True = it could not be asked, and its policy is to go on. */
   readonly failedOpen: boolean
+  /** In which what it said is worked on; absent where that is little. */
+  readonly slice?: Slice | undefined
 }
 
 const notAsked: Asked = { verdict: undefined, failedOpen: false }
@@ -135,17 +143,18 @@ export async function ask(
   if (leftMs <= 0) throw outOfTime()
   try {
     const version = reviewVersion(webhook.admissionReviewVersions ?? [])
-    const asking = deps.client.post({
+    const asking = deps.client.send({
       address: webhook.clientConfig,
       credentials: await credentialsFor(deps, hook),
       body: reviewText(version, request),
       timeoutMs: Math.min(allowedMs, leftMs),
       signal: a.caller.signal,
     })
-    const answer = await (a.caller.outside?.(asking) ?? asking)
-    const verdict = readReview(answer, version, uid, phase === 'mutating')
+    using answer = await (a.caller.outside?.(asking) ?? asking)
+    const slice = answer.isLong ? (a.slice ?? (await a.caller.beginLong?.())) : a.slice
+    const verdict = await readReview(await readAnswer(answer, slice), version, uid, phase === 'mutating', slice)
     observe(verdict.allowed ? 'allowed' : 'refused', verdict.allowed ? 200 : refusalOf('', verdict.result).code)
-    return { verdict, failedOpen: false }
+    return { verdict, failedOpen: false, slice }
   } catch (error) {
     const why = faultText(error)
     if (why === undefined) throw error

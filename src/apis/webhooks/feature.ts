@@ -1,4 +1,6 @@
 /** Admission webhooks: what their configurations say, asked in admission. */
+import { afterPause } from '../../base/eventual.ts'
+import type { Slice } from '../../base/turns.ts'
 import type { Feature, FeatureContext } from '../../feature/feature.ts'
 import { convertObject } from '../../kube/convert-object.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -32,8 +34,10 @@ export const webhooks = (kubeconfigs: WebhookKubeconfigs): Feature => ({
       ask: permissionAsker(authorizer),
       evaluator,
       observe: (call: ObservedCall) => diagnostics.publish(webhookCalled, call),
-      settle: (type: ResourceType, object: JsonObject) =>
-        catalog.applyDefaults(type, decodeObject(object, type).value as unknown as KubeObject),
+      settle: (type: ResourceType, object: JsonObject, slice: Slice | undefined) => {
+        const { value } = decodeObject(object, type)
+        return afterPause(slice, () => catalog.applyDefaults(type, value as unknown as KubeObject))
+      },
     }
     return {
       admission: [

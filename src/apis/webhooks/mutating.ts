@@ -5,9 +5,12 @@
  * @see k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go v0.36
  */
 import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'
+import type { Eventual } from '../../base/eventual.ts'
+import { runInSlices } from '../../base/resumable.ts'
+import type { Slice } from '../../base/turns.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { isJsonObject, jsonEqual } from '../../kube/json-value.ts'
-import { applyJsonPatch, listIsNoObject, parseJsonPatch } from '../../kube/patch/json-patch.ts'
+import { applyingJsonPatch, listIsNoObject, parseJsonPatch } from '../../kube/patch/json-patch.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { findStatusError, internalError, StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject, Unvalidated } from '../../kube/types.ts'
@@ -20,7 +23,7 @@ import { asTree, shownTo, takenFrom } from './shown-object.ts'
 export interface MutatingDeps extends CallDeps {
   readonly index: HookIndex
   /** Types checked, unknown fields dropped, defaults filled in: what a webhook made, as if a client had sent it. */
-  settle(type: ResourceType, object: JsonObject): Unvalidated
+  settle(type: ResourceType, object: JsonObject, slice: Slice | undefined): Eventual<Unvalidated>
 }
 
 const pluginName = 'MutatingAdmissionWebhook'
@@ -92,12 +95,13 @@ async function changedBy(
 ): Promise<KubeObject | undefined> {
   const { hook } = invocation
   const shown = await shownTo(invocation, a, deps.convert)
-  const { verdict, failedOpen } = await ask(deps, 'mutating', invocation, a, shown)
+  const { verdict, failedOpen, slice } = await ask(deps, 'mutating', invocation, a, shown)
   if (failedOpen) a.annotate(`failed-open.mutation.webhook.admission.k8s.io/${place}`, hook.webhook.name)
   if (verdict === undefined) return a.object
   recordVerdict(a, hook.webhook.name, verdict)
   if (!verdict.allowed) throw refusalOf(hook.webhook.name, verdict.result)
-  const changed = applyPatch(deps, invocation, shown.object, verdict, hook.webhook.name)
+  const changed = await applyPatch(deps, invocation, shown.object, verdict, slice)
+  await slice?.pause()
   const isChanged = changed !== undefined && !jsonEqual(changed, shown.object)
   const said = { configuration: hook.configuration, webhook: hook.webhook.name }
   a.annotate(
@@ -105,8 +109,10 @@ async function changedBy(
     JSON.stringify({ configuration: said.configuration, webhook: said.webhook, mutated: isChanged }),
   )
   if (!isChanged) return a.object
+  await slice?.pause()
   const annotation = { ...said, patch: verdict.patch, patchType: 'JSONPatch' }
   a.annotate(`patch.webhook.admission.k8s.io/${place}`, JSON.stringify(annotation))
+  await slice?.pause()
   return takenFrom(invocation, a, changed, deps.convert)
 }
 
@@ -118,22 +124,22 @@ export function recordVerdict(a: Attributes, webhook: string, { warnings, auditA
 /**
  * Undefined = no patch. A patch that does not apply is an error whatever the failure policy says. @throws StatusError
  */
-function applyPatch(
+async function applyPatch(
   deps: MutatingDeps,
-  { type, kind }: HookInvocation,
+  { type, kind, hook }: HookInvocation,
   object: KubeObject | undefined,
   { patch: sent }: Verdict,
-  webhook: string,
-): KubeObject | undefined {
+  slice: Slice | undefined,
+): Promise<KubeObject | undefined> {
   if (sent === undefined || (Array.isArray(sent) && sent.length === 0)) return undefined
   if (object === undefined) {
     throw internalError(
-      `admission webhook ${quote(webhook)} attempted to modify the object, which is not supported for this operation`,
+      `admission webhook ${quote(hook.webhook.name)} attempted to modify the object, which is not supported for this operation`,
     )
   }
   let value: JsonValue
   try {
-    value = applyJsonPatch(object as unknown as JsonValue, parseJsonPatch(sent))
+    value = await runInSlices(applyingJsonPatch(object as unknown as JsonValue, parseJsonPatch(sent)), slice)
   } catch (error) {
     throw internalError(patchFault(error), error)
   }
@@ -142,8 +148,9 @@ function applyPatch(
   if (object.metadata !== undefined) value['metadata'] ??= {}
   // A sub-resource's own kind has a schema of its own, which is not at hand: it is taken as it is.
   if (kind.kind !== type.kind) return value as unknown as KubeObject
+  await slice?.pause()
   try {
-    return assumeValid(deps.settle(type, value))
+    return assumeValid(await deps.settle(type, value, slice))
   } catch (error) {
     const fault = findStatusError(error)
     throw internalError(fault?.message ?? (error instanceof Error ? error.message : String(error)), error)

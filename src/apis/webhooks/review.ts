@@ -3,12 +3,16 @@
  * @see k8s.io/apiserver/pkg/admission/plugin/webhook/request/admissionreview.go v0.36
  */
 import type { Attributes } from '../../admission/admission.ts'
+import { andThen, type Eventual, isPending } from '../../base/eventual.ts'
+import { runInSlices } from '../../base/resumable.ts'
+import type { Slice } from '../../base/turns.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { apiVersionOf, type GroupVersionKind, type GroupVersionResource } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { StatusError, type StatusReason } from '../../kube/status-error.ts'
-import { JsonSyntaxError, parseJson } from '../../kube/strict-json.ts'
+import { JsonSyntaxError, parsingJson } from '../../kube/strict-json.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { TooManyValuesError } from '../../kube/value-count.ts'
 import type { SeenAs } from './hook-index.ts'
 
 export const reviewGroup = 'admission.k8s.io'
@@ -85,8 +89,14 @@ export function admissionRequest(
 export const reviewText = (version: string, request: object): string =>
   JSON.stringify({ kind: reviewKind, apiVersion: `${reviewGroup}/${version}`, request })
 
-/** @throws ReviewFault */
-export function readReview(review: unknown, version: string, uid: string, mutating: boolean): Verdict {
+/** A long answer is read in slices. @throws ReviewFault, PatchUnreadable */
+export function readReview(
+  review: unknown,
+  version: string,
+  uid: string,
+  mutating: boolean,
+  slice: Slice | undefined,
+): Eventual<Verdict> {
   const { kind, apiVersion, response } = (isJsonObject(review) ? review : {}) as Record<string, unknown>
   if (!isJsonObject(response)) throw new ReviewFault('webhook response was absent')
   const { patch, patchType } = response
@@ -104,16 +114,16 @@ export function readReview(review: unknown, version: string, uid: string, mutati
     }
     checkPatchFields(patch, patchType, mutating)
   }
-  return {
-    allowed: response['allowed'] === true,
+  const allowed = response['allowed'] === true
+  const isPatched = mutating && allowed && textOf(patch) !== ''
+  const decoded = isPatched ? decodedPatch(textOf(patch), version, patchType, slice) : undefined
+  return andThen(decoded, (value) => ({
+    allowed,
     result: isJsonObject(response['status']) ? response['status'] : {},
-    patch:
-      mutating && response['allowed'] === true && textOf(patch) !== ''
-        ? decodedPatch(textOf(patch), version, patchType)
-        : undefined,
+    patch: value,
     warnings: Array.isArray(response['warnings']) ? response['warnings'].filter((w) => typeof w === 'string') : [],
     auditAnnotations: textsOf(response['auditAnnotations']),
-  }
+  }))
 }
 
 function checkPatchFields(patch: unknown, patchType: unknown, mutating: boolean): void {
@@ -134,15 +144,31 @@ export class PatchUnreadable extends Error {
   override readonly name = 'PatchUnreadable'
 }
 
-function decodedPatch(patch: string, version: string, patchType: unknown): unknown {
+/** Ten thousand operations (`maxOperations`), and the largest object that can be stored. */
+const maxPatchValues = 100_000
+
+function decodedPatch(patch: string, version: string, patchType: unknown, slice: Slice | undefined): Eventual<unknown> {
   if (version === 'v1' && patchType !== 'JSONPatch') {
     throw new PatchUnreadable(`unsupported patch type ${quote(textOf(patchType))}`)
   }
+  const refused = (error: unknown): unknown => {
+    if (!(error instanceof JsonSyntaxError || error instanceof TooManyValuesError)) return error
+    const why = error instanceof JsonSyntaxError ? error.message : `it has more than ${maxPatchValues} values`
+    return new PatchUnreadable(`received undecodable patch in webhook response: ${why}`, { cause: error })
+  }
+  const text = Buffer.from(patch, 'base64').toString('utf8')
   try {
-    return parseJson(Buffer.from(patch, 'base64').toString('utf8')).value
+    const parsing = runInSlices(parsingJson(text, { maxValues: maxPatchValues }), slice)
+    return isPending(parsing)
+      ? parsing.then(
+          ({ value }) => value,
+          (error: unknown) => {
+            throw refused(error)
+          },
+        )
+      : parsing.value
   } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error
-    throw new PatchUnreadable(`received undecodable patch in webhook response: ${error.message}`, { cause: error })
+    throw refused(error)
   }
 }
 

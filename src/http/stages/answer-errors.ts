@@ -57,7 +57,8 @@ const cutWarningRunes = 256
 
 /** As upstream: where they are long together each is cut, and what is too much even so is left out. */
 function limitWarnings(warnings: readonly string[]): readonly string[] {
-  const runes = warnings.map((text) => [...text])
+  // A rune has two characters at most.
+  const runes = warnings.map((text) => [...text.slice(0, 2 * maxWarningRunes + 2)])
   let total = runes.reduce((sum, { length }) => sum + length, 0)
   if (total <= maxWarningRunes) return warnings
   total = 0

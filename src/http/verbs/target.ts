@@ -48,7 +48,10 @@ export function writeScope(
     warn: (text) => warn(context, text),
     annotate: (key, value) => annotate(context, key, value),
     caller: new RequestCaller(request, context),
-    slice: context.slice,
+    // What a webhook makes of the object may be large, where the object was small.
+    get slice() {
+      return context.slice
+    },
     deadlineMs: context.receivedAtMs + (query.size === 0 ? maxRequestMs : requestTimeoutMs(query)),
   }
 }
@@ -57,6 +60,7 @@ export function writeScope(
 class RequestCaller implements Caller {
   readonly #request: ApiRequest
   readonly #context: RequestContext
+  #long: Eventual<Slice> | undefined
 
   constructor(request: ApiRequest, context: RequestContext) {
     this.#request = request
@@ -77,7 +81,9 @@ class RequestCaller implements Caller {
   }
 
   beginLong(): Eventual<Slice> | undefined {
-    return this.#context.longWork?.begin(this.#request, this.#context)
+    // Several may ask at once, and the request has one place.
+    this.#long ??= this.#context.longWork?.begin(this.#request, this.#context)
+    return this.#long
   }
 }
 
@@ -92,8 +98,12 @@ function requestTimeoutMs(query: URLSearchParams): number {
 }
 
 export function warn(context: RequestContext, text: string): void {
-  if (!context.warnings.includes(text)) context.warnings.push(text)
+  const { warnings } = context
+  if (warnings.length < mostWarnings && !warnings.includes(text)) warnings.push(text)
 }
+
+/** Those that are shown have 4,096 characters in all (`answer-errors.ts`); webhooks send as many as they like. */
+const mostWarnings = 4096
 
 function annotate(context: RequestContext, key: string, value: string): void {
   context.auditAnnotations ??= {}
