@@ -130,6 +130,15 @@ describe('refused', () => {
     expect(faults).toEqual([`${issuer.url} calls itself "https://else.example"`])
   })
 
+  test('attack: many tokens at once, while the issuer fails: the operator hears of it once', async () => {
+    issuer.callItself = 'https://else.example'
+    const oidc = authenticator()
+    const tokens = await Promise.all([1, 2, 3, 4].map((n) => token({ n })))
+    const asked = await Promise.allSettled(tokens.map((bearerToken) => oidc.authenticate({ bearerToken })))
+    expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'rejected'])
+    expect(faults).toHaveLength(1)
+  })
+
   test('every token for a while after the issuer could not be asked, and it is not asked again', async () => {
     issuer.callItself = 'https://else.example'
     const own = authenticator()

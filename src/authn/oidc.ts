@@ -162,6 +162,11 @@ export class OidcAuthenticator implements Authenticator {
         this.#keys = keys
         return keys
       })
+      .catch((error: unknown) => {
+        // Once for all who wait: strangers could fill the log.
+        this.#deps.onFault(error instanceof Error ? error : new Error('unknown'))
+        throw new StatusError('Unauthorized', { reason: 'Unauthorized', cause: error })
+      })
       .finally(() => {
         this.#fetching = undefined
       })
