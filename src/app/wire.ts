@@ -81,6 +81,7 @@ export async function wireCore(
     authorizer,
     webhookClient,
     diagnostics,
+    turns,
     isLeading,
     typeOf,
     ...rules,

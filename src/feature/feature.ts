@@ -13,6 +13,7 @@ import type { Diagnostics } from '../base/diagnostics.ts'
 import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Resumable } from '../base/resumable.ts'
+import type { Turns } from '../base/turns.ts'
 import type { Catalog, TypeDeclaration } from '../catalog/catalog.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import type { Evaluator } from '../cel/evaluator.ts'
@@ -89,6 +90,8 @@ export interface FeatureContext {
   /** Of expressions that clients write. */
   readonly evaluator: Evaluator
   readonly diagnostics: Diagnostics
+  /** For what takes long and no client waits for. */
+  readonly turns: Turns
   /** True while the controllers run in this process. */
   isLeading(): boolean
   /** A type that the server can't do without. @throws Error if it is not served */

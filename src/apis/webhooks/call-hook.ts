@@ -11,7 +11,7 @@ import { type Attributes, NeedsStoredScope } from '../../admission/admission.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
-import type { Slice } from '../../base/turns.ts'
+import type { Slice, Turns } from '../../base/turns.ts'
 import { type Evaluator, plainFacts } from '../../cel/evaluator.ts'
 import type { AskPermission } from '../../cel/library/authorizer.ts'
 import {
@@ -67,6 +67,7 @@ export interface CallDeps {
   /** For match conditions: whether a user may do something. */
   readonly ask: AskPermission
   readonly evaluator: Evaluator
+  readonly turns: Turns
   observe(call: ObservedCall): void
 }
 
@@ -151,7 +152,7 @@ export async function ask(
       signal: a.caller.signal,
     })
     using answer = await (a.caller.outside?.(asking) ?? asking)
-    const slice = answer.isLong ? (a.slice ?? (await a.caller.beginLong?.())) : a.slice
+    const slice = answer.isLong ? (a.slice ?? (await (a.caller.beginLong?.() ?? deps.turns.begin()))) : a.slice
     const verdict = await readReview(await readAnswer(answer, slice), version, uid, phase === 'mutating', slice)
     observe(verdict.allowed ? 'allowed' : 'refused', verdict.allowed ? 200 : refusalOf('', verdict.result).code)
     return { verdict, failedOpen: false, slice }

@@ -22,7 +22,7 @@ export type WebhookKubeconfigs = Readonly<Record<WebhookPhase, WebhookKubeconfig
 export const webhooks = (kubeconfigs: WebhookKubeconfigs): Feature => ({
   name: 'webhooks',
   open(context) {
-    const { authorizer, catalog, clock, diagnostics, evaluator, ids, log, webhookClient } = context
+    const { authorizer, catalog, clock, diagnostics, evaluator, ids, log, turns, webhookClient } = context
     const indices = { mutating: indexOf(context, 'mutating'), validating: indexOf(context, 'validating') }
     const deps = {
       client: webhookClient,
@@ -33,6 +33,7 @@ export const webhooks = (kubeconfigs: WebhookKubeconfigs): Feature => ({
       convert: async (...conversion: Parameters<typeof convertObject>) => convertObject(...conversion),
       ask: permissionAsker(authorizer),
       evaluator,
+      turns,
       observe: (call: ObservedCall) => diagnostics.publish(webhookCalled, call),
       settle: (type: ResourceType, object: JsonObject, slice: Slice | undefined) => {
         const { value } = decodeObject(object, type)
