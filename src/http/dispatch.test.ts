@@ -11,7 +11,13 @@ const { types } = loadCatalog()
 const core = (resource: string): ResourceType => requiredType(types, { group: '', version: 'v1', resource })
 const custom: ResourceType = {
   ...core('configmaps'),
-  ...{ group: 'ex.io', resource: 'widgets', kind: 'Widget', custom: true, verbs: ['get', 'list', 'watch', 'create'] },
+  ...{
+    group: 'ex.io',
+    resource: 'widgets',
+    kind: 'Widget',
+    custom: true,
+    verbs: ['get', 'list', 'watch', 'create', 'patch'],
+  },
   deprecationWarning: 'ex.io/v1 Widget is old',
 }
 types.change({ add: [custom] })
@@ -25,7 +31,12 @@ const deps: DispatchDeps = {
     ['serviceaccounts/token', { create: () => answer('a token') }],
     ['*/scale', { get: () => answer('a scale') }],
   ]),
-  answered: new Map([['subjectaccessreviews.authorization.k8s.io', () => answer('a review')]]),
+  answered: new Map(
+    ['subjectaccessreviews', 'localsubjectaccessreviews', 'pods'].map((resource) => [
+      resource === 'pods' ? resource : `${resource}.authorization.k8s.io`,
+      () => answer('a review'),
+    ]),
+  ),
   documents: (path) => (path === '/version' ? () => answer('the version') : undefined),
   knownPaths: () => ['/version'],
   onUnknown: ({ resource }) => {
@@ -96,7 +107,12 @@ test.each([
     'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
     'fault selfsubjectaccessreviews.authorization.k8s.io is not stored, and nobody answers it',
   ],
+  ['POST /apis/authorization.k8s.io/v1/namespaces/ns/localsubjectaccessreviews', '200 a review'],
+  ['POST /apis/authorization.k8s.io/v1/localsubjectaccessreviews', notFound],
+  // A watch of one object.
+  ['GET /api/v1/watch/namespaces/ns/pods/p', '200 watch'],
   // Custom kinds have words of their own.
+  ['PATCH /apis/ex.io/v1/namespaces/ns/widgets', '400 name must be provided'],
   ['POST /apis/ex.io/v1/widgets', notFound],
   ['PUT /apis/ex.io/v1/namespaces/ns/widgets/w', '405 update is not supported on resources of kind "widgets.ex.io"'],
   ['GET /apis/ex.io/v1/namespaces/ns/widgets/w', '200 get'],
@@ -108,6 +124,20 @@ test.each([
   ['GET /api/v1/pods?watch=1&timeout=soon', '200 watch'],
 ])('%s: %s', async (asked, want) => {
   expect((await ask(asked)).said).toBe(want)
+})
+
+test('what is not known is answered as Go would', () => {
+  const asked = (path: string) => {
+    const info = parseRequestInfo('GET', path, '')
+    const context = { info, warnings: [], resolution: 'no such group' } as unknown as RequestContext
+    return (
+      dispatcher({ ...deps, onUnknown: undefined as never })({ method: 'GET' } as ApiRequest, context) as ApiResponse
+    ).headers
+  }
+  expect(asked('/apis/none.io/v1/things')).toEqual({
+    ...{ 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+  })
+  expect(asked('/nothing')).toEqual({ 'content-type': 'application/json' })
 })
 
 test('a kind that is old says so', async () => {

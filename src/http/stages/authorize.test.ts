@@ -18,7 +18,7 @@ function contextOf(method: string, target: string, user = authenticated): Reques
   const [path = '', query = ''] = target.split('?')
   const info = parseRequestInfo(method, path, query)
   const context = { info, user, warnings: [], seats: [] } as unknown as RequestContext
-  resolveTarget(types)(() => answer)({ method, path, query, headers: {} } as unknown as ApiRequest, context)
+  void resolveTarget(types)(() => answer)({ method, path, query, headers: {} } as unknown as ApiRequest, context)
   return context
 }
 
@@ -66,8 +66,9 @@ async function pass(options: Partial<AuthorizeOptions>, context = contextOf('GET
     ...options,
   })
   try {
-    await stage(() => (asked.push('served'), answer))({} as ApiRequest, context)
-    return { said: 'served', asked, context }
+    const response = await stage(() => (asked.push('served'), answer))({} as ApiRequest, context)
+    expect(response).toBe(answer)
+    return { said: asked.includes('served') ? 'served' : 'nothing came', asked, context }
   } catch (error) {
     return { said: (error as Error).message, asked, context }
   }
@@ -77,6 +78,9 @@ describe('a request', () => {
   test('that is allowed is served at once, and its decision is told', async () => {
     const { asked, context } = await pass({ authorizer: { authorize: () => yes } })
     expect(asked).toEqual(['served'])
+    const reason = 'elsewhere'
+    const elsewhere = await pass({ askElsewhere: async () => ({ allowed: true, reason }) })
+    expect([elsewhere.asked, elsewhere.context.decision]).toEqual([['refresh', 'served'], { allowed: true, reason }])
     expect([context.decision, context.onlyOwn]).toEqual([yes, undefined])
   })
 
@@ -98,12 +102,21 @@ describe('a request', () => {
   })
 
   test('may be allowed elsewhere', async () => {
+    // Where it is allowed here after all, no other is asked.
+    const answers = [no, yes]
+    const late = await pass({
+      authorizer: { authorize: () => answers.shift() as AuthzDecision },
+      refresh: async () => true,
+      askElsewhere: () => Promise.reject(new Error('must not be asked')),
+    })
+    expect(late.said).toBe('served')
     expect((await pass({ askElsewhere: async () => yes })).said).toBe('served')
     const because = (reason: string): AuthzDecision => ({ allowed: false, reason })
     expect((await pass({ askElsewhere: async () => because('elsewhere') })).said).toBe(
       'refused list /v1/pods: elsewhere',
     )
     const here = { authorizer: { authorize: () => because('here') } }
+    expect((await pass({ ...here, askElsewhere: async () => yes })).said).toBe('served')
     expect((await pass({ ...here, askElsewhere: async () => because('elsewhere') })).said).toContain(': here')
   })
 
