@@ -196,7 +196,7 @@ test('a namespace whose creator is not recorded is skipped, which is no failure,
   await world.status('t', (s) => s['synced'] === 1 && s['skipped'] === 0)
 })
 
-test('a RoleBinding is withheld there whose Role names the creator: what is in its place may grant anything', async () => {
+test('a RoleBinding is withheld there whose Role names the creator: another may grant anything', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'borough-owner-'))
   await storeOlderNamespace(dataDir, 'older')
   await world[Symbol.asyncDispose]()

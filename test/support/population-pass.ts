@@ -1,6 +1,6 @@
 /**
- * A cluster of a few lines for one pass of population over one namespace: what is sent, in which order, what is recorded,
- * and what is told of it. Objects are called `Role/r`.
+ * A cluster of a few lines for one pass of population over one namespace: what is sent, in which order, what is
+ * recorded, and what is told of it. Objects are called `Role/r`.
  */
 
 import type { Namespace } from '../../src/apis/namespaces/types.ts'

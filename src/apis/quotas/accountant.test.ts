@@ -103,7 +103,8 @@ describe('content', () => {
     expect(() => decide({ ...created, type: secrets })).not.toThrow()
     world.stored = [quota('q', { configmaps: '1' }, { configmaps: '1' })]
     expect(() => decide(created)).toThrow(
-      'configmaps "c" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1',
+      'configmaps "c" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=1, ' +
+        'limited: configmaps=1',
     )
   })
 

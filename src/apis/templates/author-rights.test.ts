@@ -1,4 +1,4 @@
-/** What the author of a template is asked for: all that the controller will do in their name, and what it takes away. */
+/** What the author of a template is asked for: all that is done in their name, and what a change takes away. */
 import { describe, expect, test } from 'vitest'
 import {
   allow,

@@ -162,8 +162,8 @@ describe('since when', () => {
         {
           ...{ type: 'Progressing', status: 'False', reason: 'PopulationPaused', lastTransitionTime: now },
           message:
-            'all templates are paused by key paused of ConfigMap kube-system/borough-population: namespaces that exist ' +
-            'are left as they are',
+            'all templates are paused by key paused of ConfigMap kube-system/borough-population: ' +
+            'namespaces that exist are left as they are',
         },
       ],
     })
