@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { configMap, configMapSchema, workload, workloadSchema } from '../../../test/support/apply-fixtures.ts'
+import { Slice } from '../../base/turns.ts'
 import { StatusError } from '../status-error.ts'
 import type { JsonObject, KubeObject } from '../types.ts'
 import { type ApplyInput, applyConfiguration } from './apply-configuration.ts'
@@ -110,6 +111,39 @@ describe('the worked examples of server-side apply', () => {
   })
 })
 
+describe('with pauses', () => {
+  /** Used up whenever it is asked. */
+  class CountedSlice extends Slice {
+    pauses = 0
+
+    constructor() {
+      super(
+        () => 0,
+        () => Promise.resolve(),
+      )
+    }
+
+    override pause(): Promise<void> {
+      this.pauses++
+      return Promise.resolve()
+    }
+  }
+
+  const large = (count: number): KubeObject =>
+    data(Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v'])))
+
+  it('takes away what is no longer applied in many pieces, and the same', async () => {
+    const input = { schema: configMapSchema, apiVersion: 'v1', kind: 'ConfigMap', manager: 'm1', now: 'now' }
+    const live = applyConfiguration({ ...input, live: undefined, config: large(8001) })
+    const slice = new CountedSlice()
+    const result = await applyConfiguration({ ...input, live, config: large(8000), slice })
+    expect(result).toEqual(applyConfiguration({ ...input, live, config: large(8000) }))
+    expect(Object.keys((result as unknown as { data: object }).data)).toHaveLength(8000)
+    // Some forty without those that were added for what is pruned.
+    expect(slice.pauses).toBeGreaterThanOrEqual(100)
+  })
+})
+
 describe('conflicts', () => {
   it('answers one conflict in a single line with its cause', () => {
     const server = onConfigMaps()
@@ -146,6 +180,21 @@ describe('conflicts', () => {
       'conflict with "m1"',
       'conflict with "m1"',
     ])
+  })
+
+  it('tells as much of very many as a client reads, and how many more there are', () => {
+    const server = onConfigMaps()
+    const wide = (value: string): KubeObject =>
+      data(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`${'k'.repeat(200)}${i}`, value])))
+    server.apply('m1', wide('1'))
+    const error = refusal(() => server.apply('m2', wide('2')))
+    // 128 KiB of paths of 207 to 210 characters.
+    const told = 625
+    expect(error.details?.causes).toHaveLength(told)
+    const lines = error.message.split('\n')
+    expect(lines[0]).toBe('Apply failed with 2000 conflicts: conflicts with "m1":')
+    expect(lines).toHaveLength(told + 2)
+    expect(lines.at(-1)).toBe(`and ${2000 - told} more`)
   })
 
   it('names list items, set members and sub-resources in paths and managers', () => {

@@ -23,7 +23,8 @@ import {
   knownOnly,
   reconcile,
   type TrackUpdateInput,
-  trackUpdate,
+  trackNew,
+  trackNewInSteps,
   withEntries,
   withoutFields,
 } from './track-update.ts'
@@ -59,7 +60,7 @@ export function applyConfiguration(input: ApplyInput): KubeObject | Promise<Kube
 function* applied(input: ApplyInput): Steps<KubeObject> {
   checkBody(input)
   yield* pausing(input.slice)
-  const managed = input.live === undefined ? [] : entriesBefore(input, input.live)
+  const managed = input.live === undefined ? [] : yield* entriesBefore(input, input.live)
   const plan = yield* planned(input, managed)
   yield* pausing(input.slice)
   const conflicts = input.force ? [] : realConflicts(input, plan.conflicts)
@@ -89,11 +90,12 @@ function typeText({ apiVersion = '', kind = '' }: KubeObject): string {
 }
 
 /** An object without managedFields belongs to one manager as it is, so that no apply can change it unnoticed. */
-function entriesBefore(input: ApplyInput, live: KubeObject): readonly Managed[] {
+function* entriesBefore(input: ApplyInput, live: KubeObject): Steps<readonly Managed[]> {
   const stored = readStored(live.metadata.managedFields)
   if (stored.length > 0) return reconcile(stored, input)
-  const { versions: _, slice: __, ...whole } = input
-  const claimed = trackUpdate({ ...whole, live: undefined, next: withEntries(live, undefined), manager: firstManager })
+  const { versions: _, slice, ...whole } = input
+  const first = { ...whole, live: undefined, next: withEntries(live, undefined), manager: firstManager }
+  const claimed = slice === undefined ? trackNew(first) : yield* trackNewInSteps({ ...first, slice })
   return readStored(claimed.metadata.managedFields)
 }
 
@@ -141,7 +143,7 @@ function* planned(input: ApplyInput, managed: readonly Managed[]): Steps<Plan> {
   yield* pausing(input.slice)
   const remaining = yield* withoutFields(others, found, input.slice)
   yield* pausing(input.slice)
-  return { object, fields, previous, others: remaining, conflicts: conflictsWith(others, found) }
+  return { object, fields, previous, others: remaining, conflicts: yield* conflictsWith(others, found, input.slice) }
 }
 
 const managerOf = ({ manager, apiVersion, subresource }: ApplyInput): ManagerId => ({

@@ -58,11 +58,43 @@ describe('a comparison with pauses', () => {
     )
   })
 
-  it('pauses within a map of many members', async () => {
-    const labels = (value: string): KubeObject =>
-      workload({ metadata: { labels: Object.fromEntries(Array.from({ length: 9000 }, (_, i) => [`k${i}`, value])) } })
-    const { slice, pauses } = shortSlice()
-    await settled(comparingObjects(workloadSchema, labels('a'), labels('b'), undefined, slice))
-    expect(pauses()).toBeGreaterThanOrEqual(8)
+  const many = <T>(count: number, make: (i: number) => T): Record<string, T> =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, make(i)]))
+  const labels = (value: string): KubeObject => workload({ metadata: { labels: many(9000, () => value) } })
+  const maps = (value: string): KubeObject =>
+    workload({ spec: { any: many(120, () => many(99, () => value)) } as KubeObject['spec'] })
+  const list = (value: string): KubeObject =>
+    workload({
+      spec: {
+        template: {
+          containers: Object.keys(many(4000, () => '')).map((name) => ({ name, image: value })),
+        },
+      } as KubeObject['spec'],
+    })
+
+  it('goes as far down as a body may', async () => {
+    const deep = (value: string): KubeObject => {
+      let inner: unknown = many(3000, () => value)
+      for (let i = 0; i < 980; i++) inner = { a: inner }
+      return workload({ spec: { any: inner } as KubeObject['spec'] })
+    }
+    for (const live of [undefined, deep('a')]) {
+      const { slice, pauses } = shortSlice()
+      const found = await settled(comparingObjects(workloadSchema, live, deep('b'), undefined, slice))
+      expect(JSON.stringify(found)).toBe(JSON.stringify(compareObjects(workloadSchema, live, deep('b'))))
+      expect(pauses()).toBeGreaterThanOrEqual(900)
+    }
+  })
+
+  it.each([
+    { name: 'a map of many members', of: labels, pieces: 8 },
+    { name: 'many maps of few', of: maps, pieces: 12 },
+    { name: 'a keyed list', of: list, pieces: 8 },
+  ])('pauses within $name', async ({ of, pieces }) => {
+    for (const live of [undefined, of('a')]) {
+      const { slice, pauses } = shortSlice()
+      await settled(comparingObjects(workloadSchema, live, of('b'), undefined, slice))
+      expect(pauses()).toBeGreaterThanOrEqual(pieces)
+    }
   })
 })

@@ -7,11 +7,21 @@
  * - An empty map or list is a leaf; so is a set of duplicate items.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/compare.go
  */
+import type { Resumable } from '../../base/resumable.ts'
 import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
-import { emptySet, type FieldSet, leaf, orderMembers, recursiveDifference, union, withoutSelf } from './field-set.ts'
-import { makingItemNodes } from './large-lists.ts'
+import {
+  emptySet,
+  type FieldSet,
+  leaf,
+  orderMembers,
+  recursiveDifference,
+  union,
+  uniting,
+  withoutSelf,
+} from './field-set.ts'
+import { indexing, makingItemNodes, orderingMembers } from './large-lists.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
 import {
@@ -27,7 +37,7 @@ import {
   shapeOf,
   sortedNames,
 } from './shape.ts'
-import { inParts, manyMembers, pausing, type Steps } from './steps.ts'
+import { inWeighedParts, manyMembers, pausing, type Steps, weightOf } from './steps.ts'
 
 export interface Changes {
   readonly added: FieldSet
@@ -67,9 +77,9 @@ export function* comparingObjects(
   yield* comparingFields(root, builder, slice)
   const ofMetadata = new ChangesBuilder()
   yield* comparingFields(metadata, ofMetadata, slice)
-  builder.put('f:metadata', ofMetadata.build())
+  builder.put('f:metadata', yield* ofMetadata.building(slice))
   yield* pausing(slice)
-  return settableChanges(builder.build(), resetFields)
+  return settableChanges(yield* builder.building(slice), resetFields)
 }
 
 /** The object and its metadata, as they are compared. */
@@ -158,6 +168,20 @@ class ChangesBuilder {
       removed: this.#removed && orderMembers(this.#removed),
     }
   }
+
+  /** `build`, with pauses. */
+  *building(slice: Slice | undefined): Steps<NodeChanges | undefined> {
+    if (!this.#added && !this.#modified && !this.#removed) return undefined
+    return {
+      added: yield* orderingOf(this.#added, slice),
+      modified: yield* orderingOf(this.#modified, slice),
+      removed: yield* orderingOf(this.#removed, slice),
+    }
+  }
+}
+
+const orderingOf = function* (node: Node | undefined, slice: Slice | undefined): Steps<FieldSet | undefined> {
+  return node && (yield* orderingMembers(node, slice))
 }
 
 const modifiedLeaf: NodeChanges = { modified: leaf }
@@ -264,31 +288,79 @@ function compareGone(names: readonly string[], pair: Pair, builder: ChangesBuild
   }
 }
 
-/** Goes down where maps have few members, and takes those of many in parts: total work is bounded, its depth is not. */
+/** `compareFields`, with pauses. */
 function* comparingFields(pair: Pair, builder: ChangesBuilder, slice: Slice | undefined): Steps<void> {
-  const names = namesInOrder(pair.after)
-  if (names.length > manyMembers) yield* inParts(names, (part) => compareNames(part, pair, builder), slice)
-  else for (const name of names) yield* comparingField(name, pair, builder, slice)
+  const { before, after, skip } = pair
+  const names = namesInOrder(after)
   yield* pausing(slice)
-  yield* inParts(Object.keys(pair.before), (part) => compareGone(part, pair, builder), slice)
+  yield* inWeighedParts(
+    names,
+    {
+      weigh: (name) => (skip(name) ? 1 : weightOf(after[name]) + weightOf(own(before, name))),
+      some: (part) => compareNames(part, pair, builder),
+      large: (name) => comparingField(name, pair, builder, slice),
+    },
+    slice,
+  )
+  yield* inWeighedParts(
+    Object.keys(before),
+    {
+      weigh: (name) => (own(after, name) === undefined && !skip(name) ? weightOf(before[name]) : 1),
+      some: (part) => compareGone(part, pair, builder),
+      large: (name) => comparingGone(name, pair, builder, slice),
+    },
+    slice,
+  )
 }
 
+/** `compareNames` of one. */
 function* comparingField(name: string, pair: Pair, builder: ChangesBuilder, slice: Slice | undefined): Steps<void> {
   const value = pair.after[name]
-  const field = fieldSchema(pair.schema, name) ?? anySchema
   let old = own(pair.before, name)
+  if (value === old || value === undefined || pair.skip(name)) return
+  const field = fieldSchema(pair.schema, name) ?? anySchema
   if (old === undefined && field.byValue && pair.hadStructs) old = unset(field)
-  const isPart = value !== undefined && !pair.skip(name) && isMap(value) && shapeOf(field, value) === 'map'
-  const isLongList = Array.isArray(value) && value.length > manyMembers && !pair.skip(name)
-  const ofItem = (found: Items): FieldSet => wholeItems(itemSchema(field), found)
-  if (isPart && old === undefined) builder.add(fieldElement(name), yield* makingWhole(field, value, slice))
-  else if (isLongList && old === undefined && shapeOf(field, value) === 'list')
-    builder.add(fieldElement(name), yield* makingItemNodes(field, value, ofItem, slice, { '.': leaf }))
-  else if (isPart && old !== value && isMap(old) && shapeOf(field, old) === 'map') {
-    const inner = new ChangesBuilder()
-    yield* comparingFields(pairOf(field, old, value), inner, slice)
-    builder.put(fieldElement(name), inner.build())
-  } else compareNames([name], pair, builder)
+  if (old === undefined) builder.add(fieldElement(name), yield* makingWhole(field, value, slice))
+  else builder.put(fieldElement(name), yield* comparingValues(field, old, value, slice))
+}
+
+/** `compareGone` of one that is there no more. */
+function* comparingGone(name: string, pair: Pair, builder: ChangesBuilder, slice: Slice | undefined): Steps<void> {
+  const field = fieldSchema(pair.schema, name) ?? anySchema
+  const old = pair.before[name] as JsonValue
+  if (field.byValue && pair.hasStructs)
+    builder.put(fieldElement(name), yield* comparingValues(field, old, unset(field), slice))
+  else builder.remove(fieldElement(name), yield* makingWhole(field, old, slice))
+}
+
+/** `compareValues`, with pauses. */
+function* comparingValues(
+  schema: Schema,
+  before: JsonValue,
+  after: JsonValue,
+  slice: Slice | undefined,
+): Steps<NodeChanges | undefined> {
+  if (before === after) return undefined
+  const left = shapeOf(schema, before)
+  const right = shapeOf(schema, after)
+  yield* pausing(slice)
+  if (left === 'map' && right === 'map') {
+    const builder = new ChangesBuilder()
+    yield* comparingFields(pairOf(schema, before, after), builder, slice)
+    return (yield* builder.building(slice)) ?? voidChange(before, after)
+  }
+  if (left === 'list' && right === 'list') {
+    if (equalValues(before, after)) return undefined
+    if (isVoid(before) && isVoid(after)) return modifiedLeaf
+    yield* pausing(slice)
+    return yield* comparingItems(schema, (before ?? []) as JsonValue[], (after ?? []) as JsonValue[], slice)
+  }
+  if (left === right) return equalValues(before, after) ? undefined : modifiedLeaf
+  return {
+    modified: leaf,
+    added: right === 'leaf' ? undefined : withoutSelf(yield* makingWhole(schema, after, slice)),
+    removed: left === 'leaf' ? undefined : withoutSelf(yield* makingWhole(schema, before, slice)),
+  }
 }
 
 /** A field by value that is not set: Go prints it as an empty struct or a null list. */
@@ -303,16 +375,74 @@ function compareItems(
   const right = indexList(schema, after)
   const items = itemSchema(schema)
   const builder = new ChangesBuilder()
-  for (const [element, next] of right) {
-    const old = left.get(element)
-    if (old === undefined) builder.add(element, wholeItems(items, next))
-    else if ('item' in old && 'item' in next) builder.put(element, compareValues(items, old.item, next.item))
-    else builder.put(element, compareDuplicates(items, old, next))
-  }
+  for (const [element, next] of right) compareItem(items, element, left.get(element), next, builder)
   for (const [element, old] of left) {
     if (!right.has(element)) builder.remove(element, wholeItems(items, old))
   }
   return builder.build()
+}
+
+function compareItem(
+  items: Schema,
+  element: PathElement,
+  old: Items | undefined,
+  next: Items,
+  builder: ChangesBuilder,
+): void {
+  if (old === undefined) builder.add(element, wholeItems(items, next))
+  else if ('item' in old && 'item' in next) builder.put(element, compareValues(items, old.item, next.item))
+  else builder.put(element, compareDuplicates(items, old, next))
+}
+
+/** `compareItems`, with pauses. */
+function* comparingItems(
+  schema: Schema,
+  before: readonly JsonValue[],
+  after: readonly JsonValue[],
+  slice: Slice | undefined,
+): Steps<NodeChanges | undefined> {
+  const left = yield* indexing(schema, before, slice)
+  const right = yield* indexing(schema, after, slice)
+  const items = itemSchema(schema)
+  const builder = new ChangesBuilder()
+  yield* inWeighedParts(
+    [...right],
+    {
+      weigh: ([, next]) => weightOfItems(next),
+      some: (part) => {
+        for (const [element, next] of part) compareItem(items, element, left.get(element), next, builder)
+      },
+      *large([element, next]) {
+        const old = left.get(element)
+        if (old === undefined) builder.add(element, yield* makingWholeItems(items, next, slice))
+        else if ('item' in old && 'item' in next)
+          builder.put(element, yield* comparingValues(items, old.item, next.item, slice))
+        else builder.put(element, compareDuplicates(items, old, next))
+      },
+    },
+    slice,
+  )
+  yield* inWeighedParts(
+    [...left].filter(([element]) => !right.has(element)),
+    {
+      weigh: ([, old]) => weightOfItems(old),
+      some: (part) => {
+        for (const [element, old] of part) builder.remove(element, wholeItems(items, old))
+      },
+      *large([element, old]) {
+        builder.remove(element, yield* makingWholeItems(items, old, slice))
+      },
+    },
+    slice,
+  )
+  return yield* builder.building(slice)
+}
+
+/** Those that share an element are owned together: what is in them does not count. */
+const weightOfItems = (found: Items): number => ('item' in found ? weightOf(found.item) : 1)
+
+function* makingWholeItems(items: Schema, found: Items, slice: Slice | undefined): Steps<FieldSet> {
+  return 'item' in found ? yield* makingWhole(items, found.item, slice) : leaf
 }
 
 function compareDuplicates(items: Schema, before: Items, after: Items): NodeChanges | undefined {
@@ -353,23 +483,45 @@ function addWhole(names: readonly string[], schema: Schema, map: JsonObject, nod
   return hasContent
 }
 
-/** `wholeMap` of a large map, with pauses. */
-function* makingWhole(schema: Schema, map: JsonObject, slice: Slice | undefined): Steps<FieldSet> {
+/** `wholeNode`, with pauses. */
+function* makingWhole(schema: Schema, value: JsonValue, slice: Slice | undefined): Steps<FieldSet> {
+  const shape = shapeOf(schema, value)
+  if (shape === 'leaf' || value === null) return leaf
+  if (shape === 'map') return yield* makingWholeMap(schema, value as JsonObject, slice)
+  const list = value as JsonValue[]
+  if (list.length === 0) return leaf
+  const items = itemSchema(schema)
+  const nodes = {
+    weigh: weightOfItems,
+    nodeOf: (found: Items) => wholeItems(items, found),
+    makingNode: (found: Items) => makingWholeItems(items, found, slice),
+  }
+  return yield* makingItemNodes(schema, list, nodes, slice, { '.': leaf })
+}
+
+function* makingWholeMap(schema: Schema, map: JsonObject, slice: Slice | undefined): Steps<FieldSet> {
   const names = sortedNames(map)
+  yield* pausing(slice)
   const node: Node = { '.': leaf }
   let hasContent = false
-  if (names.length > manyMembers) {
-    yield* inParts(names, (part) => (hasContent = addWhole(part, schema, map, node) || hasContent), slice)
-    return hasContent ? node : leaf
-  }
-  for (const name of names) {
-    const value = map[name]
-    const field = fieldSchema(schema, name) ?? anySchema
-    if (value !== undefined && isMap(value) && shapeOf(field, value) === 'map') {
-      node[fieldElement(name)] = yield* makingWhole(field, value, slice)
-      hasContent = true
-    } else hasContent = addWhole([name], schema, map, node) || hasContent
-  }
+  yield* inWeighedParts(
+    names,
+    {
+      weigh: (name) => weightOf(map[name]),
+      some: (part) => {
+        hasContent = addWhole(part, schema, map, node) || hasContent
+      },
+      *large(name) {
+        node[fieldElement(name)] = yield* makingWhole(
+          fieldSchema(schema, name) ?? anySchema,
+          map[name] as JsonValue,
+          slice,
+        )
+        hasContent = true
+      },
+    },
+    slice,
+  )
   return hasContent ? node : leaf
 }
 
@@ -383,3 +535,6 @@ function wholeList(schema: Schema, list: readonly JsonValue[]): FieldSet {
 
 /** Added and modified: what the writer takes. */
 export const takenFields = (changes: Changes): FieldSet => union(changes.added, changes.modified)
+
+/** `takenFields` with places for a pause. */
+export const takingFields = (changes: Changes): Resumable<FieldSet> => uniting(changes.added, changes.modified)

@@ -3,6 +3,7 @@
  * Unlike an Update, it does not claim the structs and maps around them.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/tofieldset.go
  */
+import type { Resumable } from '../../base/resumable.ts'
 import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
@@ -21,7 +22,7 @@ import {
   shapeOf,
   sortedNames,
 } from './shape.ts'
-import { inParts, manyMembers, pausing, type Steps } from './steps.ts'
+import { inWeighedParts, pausing, type Steps, weightOf } from './steps.ts'
 
 /** Without what has no owner (TypeMeta, names, ...). */
 export function configuredFields(schema: Schema, config: KubeObject, resetFields?: FieldSet | undefined): FieldSet {
@@ -66,6 +67,11 @@ export function fieldsOf(schema: Schema, value: JsonValue): FieldSet {
   return nodeOf(schema, value) ?? emptySet
 }
 
+/** `fieldsOf`, with pauses where there is a slice. */
+export function* makingFields(schema: Schema, value: JsonValue, slice: Slice | undefined): Steps<FieldSet> {
+  return slice === undefined ? fieldsOf(schema, value) : ((yield* makingNode(schema, value, slice)) ?? emptySet)
+}
+
 /** The node of a value, without itself unless it is a leaf; undefined if there is nothing in it. */
 function nodeOf(schema: Schema, value: JsonValue): FieldSet | undefined {
   switch (shapeOf(schema, value)) {
@@ -78,6 +84,7 @@ function nodeOf(schema: Schema, value: JsonValue): FieldSet | undefined {
   }
 }
 
+/** `nodeOf`, with pauses. */
 function* makingNode(schema: Schema, value: JsonValue, slice: Slice): Steps<FieldSet | undefined> {
   const shape = shapeOf(schema, value)
   yield* pausing(slice)
@@ -86,36 +93,51 @@ function* makingNode(schema: Schema, value: JsonValue, slice: Slice): Steps<Fiel
   const map = value as JsonObject
   const names = sortedNames(map)
   const node: Node = {}
-  if (names.length > manyMembers) yield* inParts(names, (part) => mapNode(schema, map, part, node), slice)
-  else {
-    for (const name of names) {
-      const value = map[name]
-      const isSmall = typeof value !== 'object' || value === null || isEmpty(value as object as FieldSet)
-      if (isSmall) mapNode(schema, map, [name], node)
-      else {
-        const below = yield* makingNode(fieldSchema(schema, name) ?? anySchema, value, slice)
+  let hasContent = false
+  yield* pausing(slice)
+  yield* inWeighedParts(
+    names,
+    {
+      weigh: (name) => weightOf(map[name]),
+      some: (part) => {
+        hasContent = addFields(schema, map, part, node) || hasContent
+      },
+      *large(name) {
+        const below = yield* makingNode(fieldSchema(schema, name) ?? anySchema, map[name] as JsonValue, slice)
         const child = declaredField(schema, name) === undefined ? withSelf(below) : below
-        if (child !== undefined) node[fieldElement(name)] = child
-      }
-    }
-  }
-  return isEmpty(node) ? undefined : node
+        if (child === undefined) return
+        node[fieldElement(name)] = child
+        hasContent = true
+      },
+    },
+    slice,
+  )
+  return hasContent ? node : undefined
 }
 
 function* makingListNode(schema: Schema, list: readonly JsonValue[], slice: Slice): Steps<FieldSet | undefined> {
-  if (list.length <= manyMembers) return listNode(schema, list)
-  return yield* makingItemNodes(schema, list, (found) => itemNode(itemSchema(schema), found), slice)
+  if (list.length === 0) return undefined
+  const items = itemSchema(schema)
+  const nodes = {
+    weigh: (found: Items) => ('item' in found ? weightOf(found.item) : 1),
+    nodeOf: (found: Items) => itemNode(items, found),
+    *makingNode(found: Items): Steps<FieldSet> {
+      return 'item' in found ? withSelf(yield* makingNode(items, found.item, slice)) : leaf
+    },
+  }
+  return yield* makingItemNodes(schema, list, nodes, slice)
 }
 
 type Node = Record<PathElement, FieldSet>
 
-/** Of `names`, into `node`: a large map is gone through in parts. */
-function mapNode(
-  schema: Schema,
-  map: JsonObject,
-  names: readonly string[] = sortedNames(map),
-  node: Node = {},
-): FieldSet | undefined {
+function mapNode(schema: Schema, map: JsonObject): FieldSet | undefined {
+  const node: Node = {}
+  return addFields(schema, map, sortedNames(map), node) ? node : undefined
+}
+
+/** Of `names`, into `node`. False: there is nothing in any of them. */
+function addFields(schema: Schema, map: JsonObject, names: readonly string[], node: Node): boolean {
+  let hasContent = false
   for (const name of names) {
     const value = map[name]
     if (value === undefined) continue
@@ -123,9 +145,11 @@ function mapNode(
     const claimed =
       value === null || (isMap(value) && isEmpty(value as object as FieldSet)) || !declaredField(schema, name)
     const child = claimed ? withSelf(below) : below
-    if (child !== undefined) node[fieldElement(name)] = child
+    if (child === undefined) continue
+    node[fieldElement(name)] = child
+    hasContent = true
   }
-  return isEmpty(node) ? undefined : node
+  return hasContent
 }
 
 function listNode(schema: Schema, list: readonly JsonValue[]): FieldSet | undefined {
@@ -139,20 +163,30 @@ function listNode(schema: Schema, list: readonly JsonValue[]): FieldSet | undefi
 const itemNode = (items: Schema, found: Items): FieldSet =>
   'item' in found ? withSelf(nodeOf(items, found.item)) : leaf
 
-/** The set, with every struct field that has something in the set below it (as removing the field removes it all). */
-export function withNamedFields(schema: Schema, set: FieldSet): FieldSet {
-  let result: Record<PathElement, FieldSet> | undefined
+const membersAtOnce = 1024
+
+/**
+ * The set, with every struct field that has something in the set below it (as removing the field removes it all). With
+ * places for a pause.
+ */
+export function* namingFields(schema: Schema, set: FieldSet): Resumable<FieldSet> {
+  const changed: Record<PathElement, FieldSet> = {}
+  let hasChanged = false
+  let passed = 0
   for (const element in set) {
+    if (++passed % membersAtOnce === 0) yield
     const node = set[element] as FieldSet
     if (element === '.' || isEmpty(node)) continue
-    const below = withNamedFields(childSchema(schema, element), node)
+    const below = yield* namingFields(childSchema(schema, element), node)
     const named = element.startsWith('f:') && declaredField(schema, element.slice(2)) !== undefined
     const next = named ? withSelf(below) : below
     if (next === node) continue
-    result ??= { ...set }
-    result[element] = next
+    changed[element] = next
+    hasChanged = true
   }
-  return result ?? set
+  if (!hasChanged) return set
+  yield
+  return { ...set, ...changed }
 }
 
 function childSchema(schema: Schema, element: PathElement): Schema {

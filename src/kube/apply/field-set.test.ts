@@ -1,17 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runAtOnce } from '../../base/resumable.ts'
 import {
   difference,
   equalSets,
   type FieldSet,
   has,
-  intersection,
+  intersecting,
   isEmpty,
   parseFieldSet,
   pathsOf,
   recursiveDifference,
   setOf,
   union,
+  uniting,
 } from './field-set.ts'
 import { fieldElement, keyElement, showPath, valueElement } from './path-element.ts'
 
@@ -28,6 +30,7 @@ const arbElement = fc.oneof(
 )
 const arbPaths = fc.array(fc.array(arbElement, { minLength: 1, maxLength: 4 }), { maxLength: 12 })
 const arbSet = arbPaths.map(setOf)
+const intersection = (a: FieldSet, b: FieldSet): FieldSet => runAtOnce(intersecting(a, b))
 const keys = (set: FieldSet): Set<string> => new Set(pathsOf(set).map((path) => JSON.stringify(path)))
 
 describe('the algebra of field sets', () => {
@@ -36,6 +39,7 @@ describe('the algebra of field sets', () => {
       fc.property(arbSet, arbSet, (a, b) => {
         const [left, right] = [keys(a), keys(b)]
         expect(keys(union(a, b))).toEqual(new Set([...left, ...right]))
+        expect(JSON.stringify(runAtOnce(uniting(a, b)))).toBe(JSON.stringify(union(a, b)))
         expect(keys(intersection(a, b))).toEqual(new Set([...left].filter((path) => right.has(path))))
         expect(keys(difference(a, b))).toEqual(new Set([...left].filter((path) => !right.has(path))))
       }),
@@ -68,12 +72,31 @@ describe('the algebra of field sets', () => {
     fc.assert(
       fc.property(arbSet, arbSet, (a, b) => {
         expect(union(a, intersection(a, b))).toBe(a)
+        expect(runAtOnce(uniting(a, intersection(a, b)))).toBe(a)
         const rest = difference(a, b)
         expect(difference(rest, b)).toBe(rest)
         expect(equalSets(a, rest)).toBe(isEmpty(intersection(a, b)))
       }),
       { numRuns: 200 },
     )
+  })
+})
+
+describe('sets of many members', () => {
+  const setOfMany = (from: number): FieldSet =>
+    ({ 'f:data': Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f:k${from + i}`, {}])) }) as FieldSet
+  const [a, b] = [setOfMany(0), setOfMany(10_000)]
+
+  it.each([
+    { name: 'a union', work: () => uniting(a, b), members: 30_000 },
+    { name: 'an intersection', work: () => intersecting(a, b), members: 10_000 },
+  ])('$name is made in many pieces', ({ work, members }) => {
+    const steps = work()
+    let pieces = 1
+    let step = steps.next()
+    for (; step.done !== true; step = steps.next()) pieces++
+    expect(Object.keys(step.value['f:data'] as FieldSet)).toHaveLength(members)
+    expect(pieces).toBeGreaterThan(15)
   })
 })
 

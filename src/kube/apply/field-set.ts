@@ -10,7 +10,14 @@
  * @see sigs.k8s.io/structured-merge-diff/v6 fieldpath/set.go
  */
 import type { Resumable } from '../../base/resumable.ts'
-import { canonicalElement, compareSiblings, type PathElement, type Sibling, siblingOf } from './path-element.ts'
+import {
+  canonicalElement,
+  compareSiblings,
+  type PathElement,
+  type Sibling,
+  showElement,
+  siblingOf,
+} from './path-element.ts'
 
 export interface FieldSet {
   readonly [element: PathElement]: FieldSet
@@ -54,23 +61,31 @@ export function withoutSelf(node: FieldSet): FieldSet | undefined {
 
 /** Puts the elements in order; takes ownership of `node`. */
 export function orderMembers(node: Record<PathElement, FieldSet>): FieldSet {
-  let previous: PathElement | undefined
-  let sibling: Sibling | undefined
-  for (const key in node) {
-    if (previous !== undefined && isPlainMember(key) && isPlainMember(previous)) {
-      if (withoutQuote(previous) > withoutQuote(key)) return sortMembers(node)
-      sibling = undefined
-    } else if (isField(key) && (previous === undefined || isField(previous))) {
-      if (previous !== undefined && previous > key) return sortMembers(node)
-      sibling = undefined
-    } else {
-      const next = siblingOf(key)
-      if (previous !== undefined && compareSiblings(sibling ?? siblingOf(previous), next) > 0) return sortMembers(node)
-      sibling = next
-    }
-    previous = key
-  }
+  const order = new OrderCheck()
+  for (const key in node) if (!order.follows(key)) return sortMembers(node)
   return node
+}
+
+/** Whether elements stand in order, one after the other. */
+export class OrderCheck {
+  #previous: PathElement | undefined
+  #sibling: Sibling | undefined
+
+  follows(key: PathElement): boolean {
+    const previous = this.#previous
+    this.#previous = key
+    if (previous !== undefined && isPlainMember(key) && isPlainMember(previous)) {
+      this.#sibling = undefined
+      return withoutQuote(previous) <= withoutQuote(key)
+    }
+    if (isField(key) && (previous === undefined || isField(previous))) {
+      this.#sibling = undefined
+      return previous === undefined || previous <= key
+    }
+    const before = previous === undefined ? undefined : (this.#sibling ?? siblingOf(previous))
+    this.#sibling = siblingOf(key)
+    return before === undefined || compareSiblings(before, this.#sibling) <= 0
+  }
 }
 
 function sortMembers(node: FieldSet): FieldSet {
@@ -138,21 +153,79 @@ function unionNode(a: FieldSet, b: FieldSet): FieldSet {
   return merge(a, b)
 }
 
-export function intersection(a: FieldSet, b: FieldSet): FieldSet {
-  const result: Record<PathElement, FieldSet> = {}
+/** Members of both. */
+export function* intersecting(a: FieldSet, b: FieldSet): Resumable<FieldSet> {
+  return (yield* common(a, b, false)) ?? emptySet
+}
+
+/** Undefined if nothing is. `isSelf`: the node itself is in both. */
+function* common(a: FieldSet, b: FieldSet, isSelf: boolean): Resumable<FieldSet | undefined> {
+  const result: Record<PathElement, FieldSet> = isSelf ? { [self]: leaf } : {}
+  let kept = 0
+  let passed = 0
   for (const key in a) {
+    if (++passed % membersAtOnce === 0) yield
     const right = b[key]
     if (right === undefined || key === self) continue
-    const node = intersectNode(a[key] as FieldSet, right)
-    if (node !== undefined) result[key] = node
+    const left = a[key] as FieldSet
+    const node =
+      isEmpty(left) || isEmpty(right)
+        ? commonLeaf(left, right)
+        : yield* common(left, right, self in left && self in right)
+    if (node === undefined) continue
+    result[key] = node
+    kept++
+  }
+  return kept > 0 ? result : isSelf ? leaf : undefined
+}
+
+/** Of two nodes of which one has nothing below it. */
+const commonLeaf = (a: FieldSet, b: FieldSet): FieldSet | undefined => (isMember(a) && isMember(b) ? leaf : undefined)
+
+/** `union` with places for a pause. */
+export function* uniting(a: FieldSet, b: FieldSet): Resumable<FieldSet> {
+  if (a === b || isEmpty(b)) return a
+  return isEmpty(a) ? b : yield* merging(a, b)
+}
+
+function* merging(a: FieldSet, b: FieldSet): Resumable<FieldSet> {
+  const changed: Record<PathElement, FieldSet> = {}
+  const added: PathElement[] = []
+  let hasChanged = false
+  let passed = 0
+  for (const key in b) {
+    if (++passed % membersAtOnce === 0) yield
+    const left = a[key]
+    const right = b[key] as FieldSet
+    if (left === undefined) added.push(key)
+    let node = right
+    if (left !== undefined && left !== right) {
+      // In place: sets are as deep as what they are of, and each level is one call within another.
+      if (isEmpty(right)) node = withSelf(left)
+      else node = isEmpty(left) ? withSelf(right) : yield* merging(left, right)
+    }
+    if (node === left) continue
+    changed[key] = node
+    hasChanged = true
+  }
+  if (!hasChanged) return a
+  yield
+  const elements = added.length === 0 ? Object.keys(a) : inOrder([...Object.keys(a), ...added])
+  yield
+  const result: Record<PathElement, FieldSet> = {}
+  for (const key of elements) {
+    if (++passed % membersAtOnce === 0) yield
+    result[key] = changed[key] ?? (a[key] as FieldSet)
   }
   return result
 }
 
-function intersectNode(a: FieldSet, b: FieldSet): FieldSet | undefined {
-  const below = intersection(a, b)
-  if (isMember(a) && isMember(b)) return isEmpty(below) ? leaf : withSelf(below)
-  return isEmpty(below) ? undefined : below
+/** `unionOf` with places for a pause. */
+export function* unitingAll(sets: readonly FieldSet[]): Resumable<FieldSet> {
+  if (sets.length <= 2) return yield* uniting(sets[0] ?? emptySet, sets[1] ?? emptySet)
+  const half = sets.length >>> 1
+  const some = yield* unitingAll(sets.slice(0, half))
+  return yield* uniting(some, yield* unitingAll(sets.slice(half)))
 }
 
 /** The numbers of children of sets that are subtracted from many others. */
@@ -291,28 +364,34 @@ export function has(set: FieldSet, path: readonly PathElement[]): boolean {
   return path.length > 0 && isMember(node)
 }
 
-/** Calls back for each member: the members among siblings first, then what is below each (upstream's order). */
-export function forEachPath(
-  set: FieldSet,
-  visit: (path: readonly PathElement[]) => void,
-  prefix: readonly PathElement[] = [],
-): void {
-  const inner: PathElement[] = []
-  for (const key in set) {
-    if (key === self) continue
-    const node = set[key] as FieldSet
-    const hasNothing = isEmpty(node)
-    if (!hasNothing) inner.push(key)
-    if (hasNothing || self in node) visit([...prefix, key])
+/**
+ * The path of each member: the members among siblings first, then what is below each (upstream's order). With a stack of
+ * its own: sets are as deep as what they are of.
+ */
+function* membersOf<P>(set: FieldSet, root: P, below: (path: P, element: PathElement) => P): Generator<P> {
+  const stack: (readonly [FieldSet, P])[] = [[set, root]]
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const [node, prefix] = top
+    const inner: (readonly [FieldSet, P])[] = []
+    for (const key in node) {
+      if (key === self) continue
+      const child = node[key] as FieldSet
+      const path = below(prefix, key)
+      const hasNothing = isEmpty(child)
+      if (!hasNothing) inner.push([child, path])
+      if (hasNothing || self in child) yield path
+    }
+    for (let next = inner.pop(); next !== undefined; next = inner.pop()) stack.push(next)
   }
-  for (const key of inner) forEachPath(set[key] as FieldSet, visit, [...prefix, key])
 }
 
-export function pathsOf(set: FieldSet): (readonly PathElement[])[] {
-  const paths: (readonly PathElement[])[] = []
-  forEachPath(set, (path) => paths.push(path))
-  return paths
-}
+export const pathsOf = (set: FieldSet): (readonly PathElement[])[] => [
+  ...membersOf<readonly PathElement[]>(set, [], (path, element) => [...path, element]),
+]
+
+/** As `showPath` says them, one after the other: in all they may be far longer than the set. */
+export const shownMembers = (set: FieldSet): Generator<string> =>
+  membersOf(set, '', (path, element) => path + showElement(element))
 
 export function setOf(paths: Iterable<readonly PathElement[]>): FieldSet {
   let set = emptySet

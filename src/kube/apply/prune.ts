@@ -2,29 +2,30 @@
  * What an applier no longer speaks about goes away, if no other manager owns it.
  * @see sigs.k8s.io/structured-merge-diff/v6 merge/update.go (prune), typed/remove.go
  */
+import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
-import { fieldsOf, withNamedFields } from './configured-fields.ts'
+import { makingFields, namingFields } from './configured-fields.ts'
 import {
-  difference,
+  differing,
   emptySet,
   type FieldSet,
-  intersection,
+  intersecting,
   isEmpty,
   isMember,
   setOf,
-  union,
-  unionOf,
+  uniting,
+  unitingAll,
 } from './field-set.ts'
 import type { Managed } from './managed-fields.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement } from './path-element.ts'
 import { anySchema, elementOf, fieldSchema, itemSchema, put, shapeOf } from './shape.ts'
-import type { Steps } from './steps.ts'
-import { type Form, formOf, inForm, type RequestVersion } from './versions.ts'
+import { pausing, type Steps, stepsOf } from './steps.ts'
+import { type Form, formOf, inForm, type RequestVersion, type Sliced } from './versions.ts'
 
 export interface PruneInput {
-  readonly request: RequestVersion
+  readonly request: RequestVersion & Sliced
   /** Live with the configuration laid over it. */
   readonly merged: JsonObject
   /** What this manager owned before. */
@@ -52,21 +53,34 @@ const everybodys: FieldSet = setOf([
 export function* pruned({ request, merged, previous, fields, others }: PruneInput): Steps<JsonObject> {
   const last = formOf(request, previous.apiVersion)
   if (last === undefined) return merged
-  const owned = ownedByForm(request, fields, others)
-  if (isEmpty(difference(previous.fields, owned.get(last.apiVersion)?.fields ?? emptySet))) return merged
+  const { slice } = request
+  const owned = yield* owningByForm(request, fields, others)
+  yield* pausing(slice)
+  const ownedHere = owned.get(last.apiVersion)?.fields ?? emptySet
+  if (isEmpty(yield* stepsOf(differing(previous.fields, ownedHere, new Map()), slice))) return merged
 
   const { versions, apiVersion } = request
   const before = yield* inForm(versions, asObject(merged), apiVersion, last.apiVersion)
-  const lastNamed = withNamedFields(objectSchema(last.schema), previous.fields)
+  yield* pausing(slice)
+  const lastNamed = yield* stepsOf(namingFields(objectSchema(last.schema), previous.fields), slice)
+  yield* pausing(slice)
   let rest: State = { form: last, whole: before, left: without(last, before, lastNamed, true) }
+  yield* pausing(slice)
   // First in the version at hand: what conversions need is back before there are any.
-  rest = withOwned(rest, owned.get(last.apiVersion)?.fields ?? emptySet)
+  rest = yield* withOwned(rest, ownedHere, slice)
   for (const { form, fields } of owned.values()) {
-    if (form.apiVersion !== last.apiVersion) rest = withOwned(yield* converted(request, rest, form), fields)
+    if (form.apiVersion !== last.apiVersion) {
+      rest = yield* withOwned(yield* converted(request, rest, form), fields, slice)
+    }
   }
   const { left } = yield* converted(request, rest, last)
-  const gone = difference(allFields(last, before), allFields(last, left))
-  const result = without(last, before, intersection(gone, lastNamed), false)
+  const had = yield* allFields(last, before, slice)
+  const kept = yield* allFields(last, left, slice)
+  const gone = yield* stepsOf(differing(had, kept, new Map()), slice)
+  yield* pausing(slice)
+  const pruned = yield* stepsOf(intersecting(gone, lastNamed), slice)
+  yield* pausing(slice)
+  const result = without(last, before, pruned, false)
   return (yield* inForm(versions, result, last.apiVersion, apiVersion)) as unknown as JsonObject
 }
 
@@ -76,11 +90,11 @@ interface Owned {
 }
 
 /** What any manager owns now, this manager's new configuration included, by the version whose fields they are. */
-function ownedByForm(
-  request: RequestVersion,
+function* owningByForm(
+  request: RequestVersion & Sliced,
   fields: FieldSet,
   others: readonly Managed[],
-): ReadonlyMap<string, Owned> {
+): Steps<ReadonlyMap<string, Owned>> {
   const { apiVersion, schema, resetFields } = request
   const sets = new Map([[apiVersion, { form: { apiVersion, schema, resetFields } as Form, fields: [fields] }]])
   for (const m of others) {
@@ -90,7 +104,11 @@ function ownedByForm(
     if (known) known.fields.push(m.fields)
     else sets.set(form.apiVersion, { form, fields: [m.fields] })
   }
-  return new Map([...sets].map(([version, found]) => [version, { form: found.form, fields: unionOf(found.fields) }]))
+  const owned = new Map<string, Owned>()
+  for (const [version, { form, fields }] of sets) {
+    owned.set(version, { form, fields: yield* stepsOf(unitingAll(fields), request.slice) })
+  }
+  return owned
 }
 
 /** An object with all it had, and what is left of it, in one version. */
@@ -109,15 +127,26 @@ function* converted({ versions }: RequestVersion, { form, whole, left }: State, 
 }
 
 /** What is owned is left. */
-function withOwned({ form, whole, left }: State, owned: FieldSet): State {
-  const ownedNamed = withNamedFields(objectSchema(form.schema), union(owned, everybodys))
-  const unowned = difference(allFields(form, whole), union(allFields(form, left), ownedNamed))
-  return { form, whole, left: without(form, whole, unowned, true) }
+function* withOwned({ form, whole, left }: State, owned: FieldSet, slice: Slice | undefined): Steps<State> {
+  const claimed = yield* stepsOf(uniting(owned, everybodys), slice)
+  const ownedNamed = yield* stepsOf(namingFields(objectSchema(form.schema), claimed), slice)
+  yield* pausing(slice)
+  const stays = yield* stepsOf(uniting(yield* allFields(form, left, slice), ownedNamed), slice)
+  yield* pausing(slice)
+  const unowned = yield* stepsOf(differing(yield* allFields(form, whole, slice), stays, new Map()), slice)
+  yield* pausing(slice)
+  const kept = without(form, whole, unowned, true)
+  yield* pausing(slice)
+  return { form, whole, left: kept }
 }
 
-function allFields({ schema }: Form, object: KubeObject): FieldSet {
+function* allFields({ schema }: Form, object: KubeObject, slice: Slice | undefined): Steps<FieldSet> {
   const root = objectSchema(schema)
-  return withNamedFields(root, fieldsOf(root, object as unknown as JsonObject))
+  const fields = yield* makingFields(root, object as unknown as JsonObject, slice)
+  yield* pausing(slice)
+  const named = yield* stepsOf(namingFields(root, fields), slice)
+  yield* pausing(slice)
+  return named
 }
 
 function without({ schema }: Form, object: KubeObject, fields: FieldSet, emptiedBecomesNull: boolean): KubeObject {

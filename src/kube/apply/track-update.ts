@@ -6,9 +6,9 @@
  */
 import type { Slice } from '../../base/turns.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../types.ts'
-import { type Changes, comparingObjects, takenFields } from './compare.ts'
+import { type Changes, comparingObjects, takingFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
-import { differing, type FieldSet, isEmpty, type Sizes, union } from './field-set.ts'
+import { differing, type FieldSet, isEmpty, type Sizes, uniting } from './field-set.ts'
 import {
   capUpdates,
   entryOf,
@@ -94,12 +94,12 @@ export function trackNew({
 }
 
 /** The same as `trackNew`, with pauses: for objects that are large. */
-function* trackNewInSteps(input: TrackUpdateInput): Steps<KubeObject> {
+export function* trackNewInSteps(input: TrackUpdateInput): Steps<KubeObject> {
   const { next, schema, resetFields, slice } = input
   const { added, modified } = (yield* comparingObjects(schema, undefined, next, resetFields, slice)) ?? {}
   if (!added || !modified) return next
   yield* pausing(slice)
-  const taken = isEmpty(modified) ? added : union(added, modified)
+  const taken = yield* stepsOf(uniting(added, modified), slice)
   if (isEmpty(taken)) return next
   return { ...next, metadata: { ...next.metadata, managedFields: [entryOf(managedBy(input, taken))] } }
 }
@@ -120,14 +120,14 @@ function* updated(
 ): Steps<readonly Managed[]> {
   const current = knownOnly(base, input)
   if (changes === undefined) return current
-  const taken = takenFields(changes)
+  const taken = yield* stepsOf(takingFields(changes), input.slice)
   // The writer itself loses nothing that it takes: it is given it again below.
   yield* pausing(input.slice)
   const reconciledEntries = reconcile(current, input)
   yield* pausing(input.slice)
   const remaining = yield* withoutChanged(reconciledEntries, changes, input)
   yield* pausing(input.slice)
-  return isEmpty(taken) ? remaining : capUpdates(given(remaining, taken, input))
+  return isEmpty(taken) ? remaining : capUpdates(yield* given(remaining, taken, input))
 }
 
 /** Every entry without what was changed or removed. */
@@ -173,7 +173,9 @@ export function* withoutFields(
     }
     let fields = concerned.get(found)
     if (fields === undefined) {
-      fields = union(takenFields(found), found.removed)
+      const taken = yield* stepsOf(takingFields(found), slice)
+      yield* pausing(slice)
+      fields = yield* stepsOf(uniting(taken, found.removed), slice)
       concerned.set(found, fields)
       yield* pausing(slice)
     }
@@ -214,12 +216,13 @@ function keptEntries(managed: readonly Managed[], changed: readonly Managed[]): 
   return result.length === managed.length && result.every((m, i) => m === managed[i]) ? managed : result
 }
 
-function given(managed: readonly Managed[], fields: FieldSet, input: TrackUpdateInput): readonly Managed[] {
+function* given(managed: readonly Managed[], fields: FieldSet, input: TrackUpdateInput): Steps<readonly Managed[]> {
   const own = managedBy(input, fields)
   const previous = managed.find((m) => sameManager(m, own))
   const time = timeOfWrite(own.subresource, input.now, previous)
   if (previous === undefined) return [...managed, { ...own, time }]
-  return [...managed.filter((m) => m !== previous), { ...own, time, fields: union(previous.fields, fields) }]
+  const all = yield* stepsOf(uniting(previous.fields, fields), input.slice)
+  return [...managed.filter((m) => m !== previous), { ...own, time, fields: all }]
 }
 
 const managedBy = ({ manager, apiVersion, subresource, now }: TrackUpdateInput, fields: FieldSet): Managed => ({

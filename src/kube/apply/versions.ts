@@ -6,9 +6,10 @@
  * conversions and is given the converted objects. Without such a question nothing is awaited.
  * @see sigs.k8s.io/structured-merge-diff/v6 merge/update.go (Converter)
  */
+import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { KubeObject } from '../types.ts'
-import { type Changes, compareObjects } from './compare.ts'
+import { type Changes, comparingObjects } from './compare.ts'
 import type { FieldSet } from './field-set.ts'
 import type { Steps } from './steps.ts'
 
@@ -57,17 +58,27 @@ export function* inForm(
   return yield versions.convert(object, from, to)
 }
 
+/** Work for it is done in slices. */
+export interface Sliced {
+  readonly slice?: Slice | undefined
+}
+
 /**
  * What happened between two states, as other versions see it: each is compared once.
  * `own` is what the version of the request sees.
  */
 export class ChangesByVersion {
-  readonly #request: RequestVersion
+  readonly #request: RequestVersion & Sliced
   readonly #live: KubeObject | undefined
   readonly #next: KubeObject
   readonly #known: Map<string, Changes | undefined>
 
-  constructor(request: RequestVersion, live: KubeObject | undefined, next: KubeObject, own: Changes | undefined) {
+  constructor(
+    request: RequestVersion & Sliced,
+    live: KubeObject | undefined,
+    next: KubeObject,
+    own: Changes | undefined,
+  ) {
     this.#request = request
     this.#live = live
     this.#next = next
@@ -77,10 +88,10 @@ export class ChangesByVersion {
   *in(form: Form): Steps<Changes | undefined> {
     const { apiVersion, schema, resetFields } = form
     if (this.#known.has(apiVersion)) return this.#known.get(apiVersion)
-    const { apiVersion: from, versions } = this.#request
+    const { apiVersion: from, versions, slice } = this.#request
     const before = this.#live && (yield* inForm(versions, this.#live, from, apiVersion))
     const after = yield* inForm(versions, this.#next, from, apiVersion)
-    const changes = compareObjects(schema, before, after, resetFields)
+    const changes = yield* comparingObjects(schema, before, after, resetFields, slice)
     this.#known.set(apiVersion, changes)
     return changes
   }
