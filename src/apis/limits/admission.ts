@@ -4,9 +4,11 @@
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { objectOf } from '../../admission/object-of.ts'
+import { runInSlices } from '../../base/resumable.ts'
 import { aggregate } from '../../kube/aggregate.ts'
-import { forbidden } from '../../kube/status-error.ts'
+import { forbidden, requestHasTooManyValues } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { maxValues, TooManyValuesError } from '../../kube/value-count.ts'
 import { podResource } from '../pods/types.ts'
 import { claimViolations, podViolations } from './check-limits.ts'
 import { withDefaultLimits } from './default-limits.ts'
@@ -35,29 +37,35 @@ export function limitRanger(ranges: LimitRanges): AdmissionPlugin {
     /** Of pods that are created. */
     mutate(a) {
       let pod = objectOf(podResource, a)
-      for (const range of ranges.of(a.namespace)) pod = withDefaultLimits(pod, range)
+      try {
+        for (const range of ranges.of(a.namespace)) pod = withDefaultLimits(pod, range)
+      } catch (error) {
+        throw error instanceof TooManyValuesError ? requestHasTooManyValues(maxValues) : error
+      }
       return pod === a.object ? undefined : pod
     },
     async validate(a) {
       const object: KubeObject | undefined = a.object
       if (object === undefined || a.oldObject?.metadata.deletionTimestamp !== undefined) return
-      if (findViolations(ranges.of(a.namespace), a, object) === undefined) return
+      if ((await findViolations(ranges.of(a.namespace), a, object)) === undefined) return
       // Believed only from what is there now: the limit may have been lifted elsewhere a moment ago.
       await ranges.refresh()
-      const found = findViolations(ranges.of(a.namespace), a, object)
+      const found = await findViolations(ranges.of(a.namespace), a, object)
       if (found) throw forbidden(a.type, a.name, aggregate(found))
     },
   }
 }
 
 /** What the first of them that is violated has against the object. */
-function findViolations(
+async function findViolations(
   ranges: Iterable<LimitRange>,
   a: Attributes,
   object: KubeObject,
-): readonly string[] | undefined {
+): Promise<readonly string[] | undefined> {
   for (const range of ranges) {
-    const found = isPod(a) ? podViolations(object, a.oldObject, range) : claimViolations(object, a.oldObject, range)
+    const found = isPod(a)
+      ? await runInSlices(podViolations(object, a.oldObject, range), a.slice)
+      : claimViolations(object, a.oldObject, range)
     if (found.length > 0) return found
   }
   return undefined

@@ -3,6 +3,7 @@
  * @see mergePodResourceRequirements in plugin/pkg/admission/limitranger/admission.go of Kubernetes 1.36
  */
 import type { MaybeAbsent, Unvalidated } from '../../kube/types.ts'
+import { maxValues, ValueBudget } from '../../kube/value-count.ts'
 import type { Side } from '../pods/resources.ts'
 import type { Container, Pod, Requirements } from '../pods/types.ts'
 import type { LimitRange } from './types.ts'
@@ -12,7 +13,7 @@ export const limitRangerAnnotation = 'kubernetes.io/limit-ranger'
 type Given<T> = NonNullable<MaybeAbsent<T>>
 type Amounts = NonNullable<Requirements[Side]>
 
-/** The pod with its gaps filled; the same one if there are none. */
+/** The pod with its gaps filled; the same one if there are none. @throws TooManyValuesError */
 export function withDefaultLimits(pod: Unvalidated<Pod>, range: LimitRange): Unvalidated<Pod> {
   const defaults: Record<Side, Amounts> = { requests: {}, limits: {} }
   for (const item of range.spec?.limits ?? []) {
@@ -21,6 +22,8 @@ export function withDefaultLimits(pod: Unvalidated<Pod>, range: LimitRange): Unv
     Object.assign(defaults.limits, item.default)
   }
   const told: string[] = []
+  // A few defaults for each of thousands of containers are more than an object may hold.
+  const room = new ValueBudget(maxValues)
   const filled = (container: Given<Container>, what: string): Given<Container> => {
     const { requests, limits } = container.resources ?? {}
     const missing = { requests: gaps(requests, defaults.requests), limits: gaps(limits, defaults.limits) }
@@ -28,6 +31,7 @@ export function withDefaultLimits(pod: Unvalidated<Pod>, range: LimitRange): Unv
     for (const side of ['requests', 'limits'] as const) {
       const names = Object.keys(missing[side]).sort()
       if (names.length === 0) continue
+      room.take(names.length)
       told.push(`${names.join(', ')} ${side === 'requests' ? 'request' : 'limit'} for ${what} ${container.name ?? ''}`)
       next = withAmounts(next, side, missing[side])
     }

@@ -38,6 +38,19 @@ function checkQuotaName(report: Report, field: string, name: string): void {
 
 const amountsAtOnce = 1000
 
+/**
+ * Ours: each change of content goes through all names of all quotas of its namespace, 90 at most, in one piece. What was
+ * stored with more may stay.
+ */
+export const maxNames = 256
+
+function hasTooMany(report: Report, at: string, amounts: Part, before: Part): boolean {
+  const count = Object.keys(amounts).length
+  if (count <= maxNames || count <= Object.keys(before).length) return false
+  report.tooMany(at, count, maxNames)
+  return true
+}
+
 function* checkAmounts(report: Report, at: string, amounts: Part): Resumable<void> {
   yield* inBatches(Object.keys(amounts).sort(), amountsAtOnce, (name) => {
     const field = `${at}[${name}]`
@@ -75,11 +88,17 @@ function scopeAllows(scope: string, name: string): boolean {
 }
 
 function checkScopes(report: Report, at: string, given: readonly string[], hard: Part): void {
+  const names = Object.keys(hard)
+  /** What is wrong with each: a list may name one thousands of times. */
+  const known = new Map<string, string | undefined>()
+  const problemOf = (scope: string): string | undefined => {
+    if (!scopes.includes(scope)) return 'unsupported scope'
+    return names.some((name) => !scopeAllows(scope, name)) ? 'unsupported scope applied to resource' : undefined
+  }
   for (const scope of given) {
-    if (!scopes.includes(scope)) report.invalid(at, given, 'unsupported scope')
-    else if (Object.keys(hard).some((name) => !scopeAllows(scope, name))) {
-      report.invalid(at, given, 'unsupported scope applied to resource')
-    }
+    if (!known.has(scope)) known.set(scope, problemOf(scope))
+    const problem = known.get(scope)
+    if (problem !== undefined) report.invalid(at, given, problem)
   }
   for (const pair of [
     ['BestEffort', 'NotBestEffort'],
@@ -137,12 +156,17 @@ function* checkResourceQuota(
 ): Resumable<void> {
   if (subresource === 'status') {
     const status = partIn(next, 'status')
-    yield* checkAmounts(report, 'status.hard', partIn(status, 'hard'))
-    yield* checkAmounts(report, 'status.used', partIn(status, 'used'))
+    const before = partIn(old as Part | undefined, 'status')
+    for (const field of ['hard', 'used']) {
+      const at = `status.${field}`
+      const amounts = partIn(status, field)
+      if (!hasTooMany(report, at, amounts, partIn(before, field))) yield* checkAmounts(report, at, amounts)
+    }
     return
   }
   const spec = partIn(next, 'spec')
   const hard = partIn(spec, 'hard')
+  if (hasTooMany(report, 'spec.hard', hard, partIn(partIn(old as Part | undefined, 'spec'), 'hard'))) return
   yield* checkAmounts(report, 'spec.hard', hard)
   checkScopes(report, 'spec.scopes', textsIn(spec, 'scopes'), hard)
   const selector = findPart(spec, 'scopeSelector')
