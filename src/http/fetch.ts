@@ -2,7 +2,7 @@
 
 import { requestTooLarge } from '../kube/status-error.ts'
 import type { UserInfo } from '../kube/user.ts'
-import { type ApiRequest, isStream } from './api.ts'
+import type { ApiRequest } from './api.ts'
 import { sendableHeaders } from './header-value.ts'
 import type { Serve } from './pipeline.ts'
 
@@ -35,12 +35,7 @@ export function fetchAdapter(serve: Serve, localUser?: UserInfo): (request: Requ
     const { body } = answer
     // 204 and 304 have no body at all, and Response insists on that.
     if (answer.status === 204 || answer.status === 304) return new Response(null, { status: answer.status, headers })
-    if (body instanceof Uint8Array)
-      return new Response(body as ConstructorParameters<typeof Response>[0], { status: answer.status, headers })
-    if (!isStream(body)) return new Response(Buffer.concat(body), { status: answer.status, headers })
-    return new Response(ReadableStream.from(body) as ConstructorParameters<typeof Response>[0], {
-      status: answer.status,
-      headers,
-    })
+    const content = body instanceof Uint8Array ? body : ReadableStream.from(body)
+    return new Response(content as ConstructorParameters<typeof Response>[0], { status: answer.status, headers })
   }
 }

@@ -69,12 +69,15 @@ export class Renderer {
     if (n.view === 'object' && n.format === 'json' && !n.pretty) {
       return answer(status, n, singleObject(stored.type, stored.revision, stored.bytes, '\n'))
     }
-    const { type, object } = stored
-    if (n.view === 'object' && n.format === 'yaml' && slice !== undefined) {
-      const printed = afterPause(slice, () => runInSlices(yamlBytesInSteps(object), slice))
-      return andThen(printed, (pieces) => answer(status, n, pieces))
-    }
-    return afterPause(slice, () => this.made(type, object, n, query, status))
+    const { type } = stored
+    if (slice === undefined) return this.made(type, stored.object, n, query, status)
+    return andThen(stored.read(slice), (object) => {
+      if (n.view === 'object' && n.format === 'yaml') {
+        const printed = afterPause(slice, () => runInSlices(yamlBytesInSteps(object), slice))
+        return andThen(printed, (pieces) => answer(status, n, pieces))
+      }
+      return afterPause(slice, () => this.made(type, object, n, query, status))
+    })
   }
 
   /** An object that is not stored in this form, in the view asked for. */

@@ -11,6 +11,7 @@
 import type { Resumable } from '../base/resumable.ts'
 import { apiVersionOf } from './gvk.ts'
 import { parsingInPieces } from './json-pieces.ts'
+import { printingJson } from './printing-json.ts'
 import type { Conversion } from './resource-type.ts'
 import { parseJson, parsingJson } from './strict-json.ts'
 import type { KubeObject, ObjectMeta } from './types.ts'
@@ -68,6 +69,22 @@ function addStoredMetadata(metadata: Record<string, unknown>, given: ObjectMeta)
  * @throws TypeError for metadata without a name: such an object has no place in the store.
  */
 export function encodeStored(shown: KubeObject, type?: Pick<TypeHead, 'conversion'>): Uint8Array {
+  // A buffer of its own, not a slice of the pool: it is kept for long. Not zeroed first: every byte is written.
+  const text = JSON.stringify(storedMembers(shown, type))
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  if (bytes.length === text.length) bytes.write(text, 'latin1')
+  else bytes.write(text)
+  return bytes
+}
+
+/** The same of a large one, with places for a pause. */
+export function* encodingStored(shown: KubeObject, type?: Pick<TypeHead, 'conversion'>): Resumable<Uint8Array> {
+  const members = storedMembers(shown, type)
+  yield
+  return yield* printingJson(members)
+}
+
+function storedMembers(shown: KubeObject, type: Pick<TypeHead, 'conversion'> | undefined): Record<string, unknown> {
   const object = type?.conversion ? type.conversion.toStored(shown) : shown
   if (!object.metadata.name) throw new TypeError('an object without a name can not be stored')
   const metadata: Record<string, unknown> = {}
@@ -77,12 +94,7 @@ export function encodeStored(shown: KubeObject, type?: Pick<TypeHead, 'conversio
     if (key !== 'metadata' && key !== 'kind' && key !== 'apiVersion') stored[key] = object[key]
   }
   if (type?.conversion?.storedVersion !== undefined) stored['apiVersion'] = type.conversion.storedVersion
-  // A buffer of its own, not a slice of the pool: it is kept for long. Not zeroed first: every byte is written.
-  const text = JSON.stringify(stored)
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
-  if (bytes.length === text.length) bytes.write(text, 'latin1')
-  else bytes.write(text)
-  return bytes
+  return stored
 }
 
 const longDigits = /[0-9]{16}/

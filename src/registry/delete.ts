@@ -85,7 +85,7 @@ async function deleteVersion(
   const slice = given.slice ?? sliceFor(parts, given, current, 'delete')
   const scope = slice === given.slice ? given : { ...given, slice }
   const strategy = parts.strategyOf(type)
-  const before = current.object
+  const before = slice === undefined ? current.object : await current.read(slice)
   await slice?.pause()
   if (options.preconditions) checkPreconditions(type, strategy, current, options.preconditions)
   const attributes = attributesOf<never>(scope, 'DELETE', name, undefined, before)
@@ -94,11 +94,12 @@ async function deleteVersion(
     await parts.chain.validate(attributes)
   }
 
+  const { uid } = before.metadata
   const plan = planDeletion(before, strategy, options, parts.clock.now())
-  if (plan.action === 'keep') return { stored: current, removed: false }
+  if (plan.action === 'keep') return { stored: current, removed: false, uid }
   const after = plan.action === 'mark' ? plan.object : undefined
   await slice?.pause()
-  const bytes = plan.object ? await encodeForStorage(plan.object, type, scope.caller) : storedBytesOf(current)
+  const bytes = plan.object ? await encodeForStorage(plan.object, type, scope.caller, slice) : storedBytesOf(current)
   const write = {
     attributes,
     change: { type, namespace, name, before, after },
@@ -113,7 +114,7 @@ async function deleteVersion(
   await slice?.pause()
   if (goesNow(plan, strategy) && !scope.dryRun) return undefined
   const revision = scope.dryRun ? current.revision : outcome.revision
-  return { stored: storedAs(scope, name, revision, bytes), removed: plan.action === 'remove' }
+  return { stored: storedAs(scope, name, revision, bytes), removed: plan.action === 'remove', uid }
 }
 
 /** Marked, so nothing can get in any more: if nothing is left that holds it, the same request removes it. */

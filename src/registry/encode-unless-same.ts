@@ -4,9 +4,10 @@ import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
 import { sameOwnership } from '../kube/apply/managed-fields.ts'
 import { jsonEqual } from '../kube/json-value.ts'
-import { encodeStored, parseStored, parsingStored } from '../kube/stored-form.ts'
+import { parseStored, parsingStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { StoredObject } from './registry.ts'
+import { encodeInSlices } from './served-version.ts'
 import { storedBytesOf } from './written-version.ts'
 
 /**
@@ -20,18 +21,17 @@ export function encodeUnlessSame(
 ): Eventual<Uint8Array | undefined> {
   const old = current.object.metadata.managedFields
   const given = next.metadata.managedFields
+  const encode = (object: KubeObject): Eventual<Uint8Array> =>
+    afterPause(slice, () => encodeInSlices(object, current.type, slice))
   if (old && given && given !== old && sameOwnership(given, old)) {
-    return afterPause(slice, () => {
-      const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } }, current.type)
-      return andThen(sameState(timeless, current, slice), (same) =>
-        same ? undefined : afterPause(slice, () => encodeStored(next, current.type)),
-      )
-    })
+    const timeless = encode({ ...next, metadata: { ...next.metadata, managedFields: old } })
+    return andThen(timeless, (bytes) =>
+      andThen(sameState(bytes, current, slice), (same) => (same ? undefined : encode(next))),
+    )
   }
-  return afterPause(slice, () => {
-    const bytes = encodeStored(next, current.type)
-    return andThen(sameState(bytes, current, slice), (same) => (same ? undefined : bytes))
-  })
+  return andThen(encode(next), (bytes) =>
+    andThen(sameState(bytes, current, slice), (same) => (same ? undefined : bytes)),
+  )
 }
 
 function sameState(bytes: Uint8Array, current: StoredObject, slice: Slice | undefined): Eventual<boolean> {

@@ -4,7 +4,8 @@
  * same holds for the number of their values.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/create.go (isTooLargeError) v0.36
  */
-import { andThen, type Eventual } from '../base/eventual.ts'
+import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
+import type { Slice } from '../base/turns.ts'
 import { requestHasTooManyValues, requestTooLarge } from '../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
 import { countValues, maxValues } from '../kube/value-count.ts'
@@ -18,22 +19,32 @@ interface EncodedObject<Bytes> {
   readonly bytes: Bytes
 }
 
-/** `encode` may find that there is nothing to write. @throws StatusError 413 */
+export interface HowToEncode<Bytes> {
+  /** May find that there is nothing to write. */
+  encode(object: KubeObject): Eventual<Bytes>
+  /** By an apply, which relies on `managedFields`. */
+  readonly keepsOwners: boolean
+  readonly slice: Slice | undefined
+}
+
+/** @throws StatusError 413 */
 export function encodeWithinLimit<Bytes extends Uint8Array | undefined>(
   object: KubeObject,
-  encode: (object: KubeObject) => Eventual<Bytes>,
-  keepsOwners: boolean,
+  how: HowToEncode<Bytes>,
 ): Eventual<EncodedObject<Bytes>> {
+  const { encode, keepsOwners, slice } = how
   return andThen(encode(object), (bytes) => {
     if (bytes === undefined) return { object, bytes }
     const isTooLarge = bytes.byteLength > maxValueBytes
     if (!isTooLarge && bytes.byteLength <= countedFromBytes) return { object, bytes }
-    const { managedFields, ...metadata } = object.metadata
-    if (!isTooLarge && countValues(managedFields as JsonValue, maxValues) <= maxValues) return { object, bytes }
-    if (keepsOwners || managedFields === undefined) {
-      throw isTooLarge ? requestTooLarge(maxValueBytes) : requestHasTooManyValues(maxValues)
-    }
-    return encodeWithinLimit({ ...object, metadata }, encode, true)
+    return afterPause(slice, () => {
+      const { managedFields, ...metadata } = object.metadata
+      if (!isTooLarge && countValues(managedFields as JsonValue, maxValues) <= maxValues) return { object, bytes }
+      if (keepsOwners || managedFields === undefined) {
+        throw isTooLarge ? requestTooLarge(maxValueBytes) : requestHasTooManyValues(maxValues)
+      }
+      return afterPause(slice, () => encodeWithinLimit({ ...object, metadata }, { ...how, keepsOwners: true }))
+    })
   })
 }
 

@@ -138,11 +138,12 @@ export async function validateForCreate(
 
 /** A promise only where a webhook converts what is stored. @throws StatusError if it is too large */
 export function prepareWrite(
-  { type, namespace, caller }: WriteScope,
+  { type, namespace, caller, slice }: WriteScope,
   { attributes, object }: Valid,
   { deadlineMs, tracked }: HowToCreate,
 ): Eventual<PreparedWrite> {
-  const encoded = encodeWithinLimit(object, (one) => encodeForStorage(one, type, caller), tracked)
+  const encode = (one: KubeObject): Eventual<Uint8Array> => encodeForStorage(one, type, caller, slice)
+  const encoded = encodeWithinLimit(object, { encode, keepsOwners: tracked, slice })
   return andThen(encoded, ({ object: after, bytes }) => {
     const { name } = attributes
     return {

@@ -142,6 +142,8 @@ export interface DeleteOptions {
 export interface DeleteResult {
   readonly stored: StoredObject
   readonly removed: boolean
+  /** Known without reading `stored`, whose metadata may be large. */
+  readonly uid: string | undefined
 }
 
 /** All methods throw `StatusError` worded as upstream words it. */

@@ -6,8 +6,10 @@
  * but for labels and annotations. Everything that a client sees has been converted here.
  */
 import { andThen, type Eventual, isPending } from '../base/eventual.ts'
+import { runInSlices } from '../base/resumable.ts'
+import type { Slice } from '../base/turns.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import { encodeStored, encodingStored, parseStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { type ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
 import type { StoredObject } from './registry.ts'
@@ -61,8 +63,20 @@ export function toStoredVersion(object: KubeObject, type: ResourceType, waits: W
   return remote === undefined ? object : whileConverting(type, remote.stored(object), waits)
 }
 
-/** The bytes to store. @throws StatusError */
-export function encodeForStorage(object: KubeObject, type: ResourceType, waits: Waits): Eventual<Uint8Array> {
-  if (type.conversion?.remote === undefined) return encodeStored(object, type)
-  return andThen(toStoredVersion(object, type, waits), (stored) => encodeStored(stored, type))
+/** The bytes to store, which are made in slices where there is one. @throws StatusError */
+export function encodeForStorage(
+  object: KubeObject,
+  type: ResourceType,
+  waits: Waits,
+  slice: Slice | undefined,
+): Eventual<Uint8Array> {
+  if (type.conversion?.remote === undefined) return encodeInSlices(object, type, slice)
+  return andThen(toStoredVersion(object, type, waits), (stored) => encodeInSlices(stored, type, slice))
 }
+
+export const encodeInSlices = (
+  object: KubeObject,
+  type: ResourceType,
+  slice: Slice | undefined,
+): Eventual<Uint8Array> =>
+  slice === undefined ? encodeStored(object, type) : runInSlices(encodingStored(object, type), slice)

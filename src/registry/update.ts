@@ -115,7 +115,8 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
   const removed = endsDeletion(strategy, old, candidate)
   const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
     andThen(toStoredVersion(object, type, scope.caller), (stored) => encodeUnlessSame(stored, current, slice))
-  const { object: after, bytes } = await encodeWithinLimit(candidate, encode, options.ownsManagedFields === true)
+  const keepsOwners = options.ownsManagedFields === true
+  const { object: after, bytes } = await encodeWithinLimit(candidate, { encode, keepsOwners, slice })
   const change = {
     type,
     namespace: scope.namespace,

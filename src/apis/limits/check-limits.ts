@@ -27,11 +27,14 @@ export function* podViolations(pod: Pod, old: Pod | undefined, range: LimitRange
   const before = new Map(old && [...containersOf(old), ...initContainersOf(old)].map((c) => [c.name, c]))
   const found: string[] = []
   for (const item of range.spec?.limits ?? []) {
-    if (item.type === 'Pod') append(found, violations(item, askedByPod(pod), askedByPod(old)))
-    if (item.type !== 'Container') continue
-    yield* inBatches(all, containersAtOnce, (container) => {
-      append(found, violations(item, askedBy(container), askedBy(before.get(container.name))))
-    })
+    if (item.type !== 'Pod' && item.type !== 'Container') continue
+    const check = checkOf(item)
+    if (item.type === 'Pod') append(found, check(askedByPod(pod), askedByPod(old)))
+    else {
+      yield* inBatches(all, containersAtOnce, (container) => {
+        append(found, check(askedBy(container), askedBy(before.get(container.name))))
+      })
+    }
   }
   return found
 }
@@ -42,8 +45,8 @@ export function claimViolations(claim: KubeObject, old: KubeObject | undefined, 
   return (range.spec?.limits ?? []).flatMap((item) => {
     if (item.type !== 'PersistentVolumeClaim') return []
     return [
-      ...each(item.min, isNew, (name, bound) => atLeast(item, name, bound, asked)),
-      ...each(item.max, isNew, (name, bound) => {
+      ...each(readBounds(item.min), isNew, (name, bound) => atLeast(item, name, bound, asked)),
+      ...each(readBounds(item.max), isNew, (name, bound) => {
         const request = asked.requests.get(name)
         if (!request) return `${maximum(item, name, bound)}.  No request is specified`
         return compareQuantities(request, bound) > 0
@@ -80,33 +83,30 @@ function changed(asked: Asked, old: Asked | undefined): (name: string) => boolea
     differs(asked.requests.get(name), old.requests.get(name)) || differs(asked.limits.get(name), old.limits.get(name))
 }
 
-function violations(item: LimitRangeItem, asked: Asked, old: Asked | undefined): string[] {
-  const isNew = changed(asked, old)
-  return [
-    ...each(item.min, isNew, (name, bound) => atLeast(item, name, bound, asked)),
-    ...each(item.max, isNew, (name, bound) => atMost(item, name, bound, asked)),
-    ...each(item.maxLimitRequestRatio, isNew, (name, bound) => inRatio(item, name, bound, asked)),
-  ]
+/** What an item has against what is asked. Its bounds are read once, and not for each container. */
+function checkOf(item: LimitRangeItem): (asked: Asked, old: Asked | undefined) => string[] {
+  const [min, max, ratio] = [item.min, item.max, item.maxLimitRequestRatio].map(readBounds) as [Read, Read, Read]
+  return (asked, old) => {
+    const isNew = changed(asked, old)
+    return [
+      ...each(min, isNew, (name, bound) => atLeast(item, name, bound, asked)),
+      ...each(max, isNew, (name, bound) => atMost(item, name, bound, asked)),
+      ...each(ratio, isNew, (name, bound) => inRatio(item, name, bound, asked)),
+    ]
+  }
 }
 
 type Bounds = Record<string, string | number>
-
-/** Stored objects are never changed in place: each is read once, and not once for each container. */
-const read = new WeakMap<Bounds, readonly (readonly [string, Quantity])[]>()
+type Read = readonly (readonly [string, Quantity])[]
 
 /** By name. */
-function boundsOf(bounds: Bounds | undefined): readonly (readonly [string, Quantity])[] {
-  if (bounds === undefined) return []
-  let known = read.get(bounds)
-  if (known === undefined) read.set(bounds, (known = [...amounts(bounds)].sort(([a], [b]) => (a < b ? -1 : 1))))
-  return known
-}
+const readBounds = (bounds: Bounds | undefined): Read => [...amounts(bounds)].sort(([a], [b]) => (a < b ? -1 : 1))
 
 const each = (
-  bounds: Bounds | undefined,
+  bounds: Read,
   isNew: (name: string) => boolean,
   check: (name: string, bound: Quantity) => string | undefined,
-): string[] => boundsOf(bounds).flatMap(([name, bound]) => (isNew(name) ? (check(name, bound) ?? []) : []))
+): string[] => bounds.flatMap(([name, bound]) => (isNew(name) ? (check(name, bound) ?? []) : []))
 
 const maximum = (item: LimitRangeItem, name: string, bound: Quantity): string =>
   `maximum ${name} usage per ${item.type} is ${printQuantity(bound)}`

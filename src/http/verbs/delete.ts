@@ -1,7 +1,7 @@
 /** DELETE of one object and of a collection. */
 import { type FieldError, fieldInvalid, fieldNotSupported } from '../../kube/field-error.ts'
 import { invalidOptions } from '../../kube/status-error.ts'
-import type { ObjectMeta, Status } from '../../kube/types.ts'
+import type { Status } from '../../kube/types.ts'
 import type { DeleteOptions } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import type { BodyDecoder } from '../decode-body.ts'
@@ -23,9 +23,9 @@ export function deleteVerb({ registry, decoder, renderer, returnsDeleted }: Dele
     const n = negotiate(request.headers, query, () => renderer.offer(target.type, ['table', 'partial']))
     const options = await deleteOptions(request, context, decoder, target)
     const scope = writeScope(request, context, target, options.raw)
-    const { stored, removed } = await registry.delete(scope, options.parsed)
+    const { stored, removed, uid } = await registry.delete(scope, options.parsed)
     if (removed && !returnsDeleted(target)) {
-      return renderer.value(successStatus(target, stored.metadata), { group: '', version: 'v1', kind: 'Status' }, n)
+      return renderer.value(successStatus(target, uid, stored.name), { group: '', version: 'v1', kind: 'Status' }, n)
     }
     const accepted = !removed && options.parsed.orphanDependents === false
     return renderer.object(stored, n, query, accepted ? 202 : 200)
@@ -45,14 +45,14 @@ export function deleteCollectionVerb({ registry, decoder, renderer, visibility, 
   }
 }
 
-function successStatus({ type }: Target, { name, uid }: ObjectMeta): Status {
+function successStatus({ type }: Target, uid: string | undefined, name: string): Status {
   return {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
     status: 'Success',
     details: {
-      ...(name === undefined ? {} : { name }),
+      name,
       ...(type.group === '' ? {} : { group: type.group }),
       kind: type.resource,
       ...(uid === undefined ? {} : { uid }),

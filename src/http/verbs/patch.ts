@@ -1,7 +1,8 @@
 /** PATCH in its four kinds: JSON, merge, strategic merge, and server-side apply. */
 import { afterPause, andThen, type Eventual } from '../../base/eventual.ts'
+import { runInSlices } from '../../base/resumable.ts'
 import type { Slice } from '../../base/turns.ts'
-import { cloneJson } from '../../kube/clone-json.ts'
+import { cloneJson, cloningJson } from '../../kube/clone-json.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { printGoValue, quote } from '../../kube/go-quote.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
@@ -108,14 +109,15 @@ export function patchTransform(
   return (current, slice) => {
     return andThen(change(current as unknown as JsonObject, slice), (changed) => {
       if (!isJsonObject(changed)) throw undecodable(() => JSON.stringify(changed), listIsNoObject)
-      return afterPause(slice, () => {
-        // A patched value shares parts with what it was made from, and defaults are filled in place.
-        const patched = cloneJson(changed)
-        return afterPause(slice, () => settle(changed, patched, slice))
-      })
+      // A patched value shares parts with what it was made from, and defaults are filled in place.
+      const copied = afterPause(slice, () => cloneInSlices(changed, slice))
+      return andThen(copied, (patched) => afterPause(slice, () => settle(changed, patched, slice)))
     })
   }
 }
+
+const cloneInSlices = <T>(value: T, slice: Slice | undefined): Eventual<T> =>
+  slice === undefined ? cloneJson(value) : runInSlices(cloningJson(value), slice)
 
 /** What a patch made and no decoder takes is the patch's fault: 422, about a field `patch`. */
 function settlePatched(shown: Shown, settle: () => Eventual<Unvalidated>): Eventual<Unvalidated> {
@@ -193,7 +195,7 @@ async function applyConfigurationTo(
     })
     reportRepeats(parsed, validation, context)
     await slice?.pause()
-    const merged = cloneJson(applied) as unknown as JsonObject
+    const merged = (await cloneInSlices(applied, slice)) as unknown as JsonObject
     await slice?.pause()
     return decoder.settle(merged, { duplicates: [] }, context, type, validation, 'typed', slice)
   }

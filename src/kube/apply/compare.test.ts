@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { workload, workloadSchema } from '../../../test/support/apply-fixtures.ts'
 import { Slice } from '../../base/turns.ts'
 import type { KubeObject } from '../types.ts'
-import { compareObjects, comparingObjects } from './compare.ts'
+import { compareObjects } from './compare.ts'
+import { comparingObjects } from './comparing.ts'
 import { settled } from './steps.ts'
 
 const word = fc.constantFrom('a', 'b', '')

@@ -7,21 +7,9 @@
  * - An empty map or list is a leaf; so is a set of duplicate items.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/compare.go
  */
-import type { Resumable } from '../../base/resumable.ts'
-import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
-import {
-  emptySet,
-  type FieldSet,
-  leaf,
-  orderMembers,
-  recursiveDifference,
-  union,
-  uniting,
-  withoutSelf,
-} from './field-set.ts'
-import { indexing, makingItemNodes, orderingMembers } from './large-lists.ts'
+import { emptySet, type FieldSet, leaf, orderMembers, recursiveDifference, union, withoutSelf } from './field-set.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
 import {
@@ -37,7 +25,7 @@ import {
   shapeOf,
   sortedNames,
 } from './shape.ts'
-import { inWeighedParts, manyMembers, pausing, type Steps, weightOf } from './steps.ts'
+import { manyMembers } from './steps.ts'
 
 export interface Changes {
   readonly added: FieldSet
@@ -63,27 +51,12 @@ export function compareObjects(
   return settableChanges(builder.build(), resetFields)
 }
 
-/** With pauses where the object is large: then maps of many members are gone through in parts. */
-export function* comparingObjects(
+/** The object and its metadata, as they are compared. */
+export function pairsOf(
   schema: Schema,
   live: KubeObject | undefined,
   next: KubeObject,
-  resetFields: FieldSet | undefined,
-  slice: Slice | undefined,
-): Steps<Changes | undefined> {
-  if (slice === undefined) return compareObjects(schema, live, next, resetFields)
-  const { root, metadata } = pairsOf(schema, live, next)
-  const builder = new ChangesBuilder()
-  yield* comparingFields(root, builder, slice)
-  const ofMetadata = new ChangesBuilder()
-  yield* comparingFields(metadata, ofMetadata, slice)
-  builder.put('f:metadata', yield* ofMetadata.building(slice))
-  yield* pausing(slice)
-  return settableChanges(yield* builder.building(slice), resetFields)
-}
-
-/** The object and its metadata, as they are compared. */
-function pairsOf(schema: Schema, live: KubeObject | undefined, next: KubeObject): Record<'root' | 'metadata', Pair> {
+): Record<'root' | 'metadata', Pair> {
   const before = (live ?? emptyMap) as JsonObject
   const after = next as unknown as JsonObject
   const root = objectSchema(schema)
@@ -108,7 +81,10 @@ function pairsOf(schema: Schema, live: KubeObject | undefined, next: KubeObject)
 }
 
 /** Without what the endpoint can't set. */
-function settableChanges(changes: NodeChanges | undefined, resetFields: FieldSet | undefined): Changes | undefined {
+export function settableChanges(
+  changes: NodeChanges | undefined,
+  resetFields: FieldSet | undefined,
+): Changes | undefined {
   if (changes === undefined || resetFields === undefined) return complete(changes)
   return complete({
     added: changes.added && recursiveDifference(changes.added, resetFields),
@@ -136,9 +112,9 @@ export interface NodeChanges {
   readonly removed?: FieldSet | undefined
 }
 
-type Node = Record<PathElement, FieldSet>
+export type Node = Record<PathElement, FieldSet>
 
-class ChangesBuilder {
+export class ChangesBuilder {
   #added: Node | undefined
   #modified: Node | undefined
   #removed: Node | undefined
@@ -160,6 +136,12 @@ class ChangesBuilder {
     this.#removed[element] = node
   }
 
+  /** Not in order yet; undefined: nothing changed. */
+  get nodes(): Record<keyof NodeChanges, Node | undefined> | undefined {
+    if (!this.#added && !this.#modified && !this.#removed) return undefined
+    return { added: this.#added, modified: this.#modified, removed: this.#removed }
+  }
+
   build(): NodeChanges | undefined {
     if (!this.#added && !this.#modified && !this.#removed) return undefined
     return {
@@ -168,23 +150,9 @@ class ChangesBuilder {
       removed: this.#removed && orderMembers(this.#removed),
     }
   }
-
-  /** `build`, with pauses. */
-  *building(slice: Slice | undefined): Steps<NodeChanges | undefined> {
-    if (!this.#added && !this.#modified && !this.#removed) return undefined
-    return {
-      added: yield* orderingOf(this.#added, slice),
-      modified: yield* orderingOf(this.#modified, slice),
-      removed: yield* orderingOf(this.#removed, slice),
-    }
-  }
 }
 
-const orderingOf = function* (node: Node | undefined, slice: Slice | undefined): Steps<FieldSet | undefined> {
-  return node && (yield* orderingMembers(node, slice))
-}
-
-const modifiedLeaf: NodeChanges = { modified: leaf }
+export const modifiedLeaf: NodeChanges = { modified: leaf }
 
 export function compareValues(schema: Schema, before: JsonValue, after: JsonValue): NodeChanges | undefined {
   if (before === after) return undefined
@@ -208,7 +176,7 @@ export function compareValues(schema: Schema, before: JsonValue, after: JsonValu
 const none = (): boolean => false
 
 /** Two maps, field by field. */
-interface Pair {
+export interface Pair {
   readonly schema: Schema
   readonly before: JsonObject
   readonly after: JsonObject
@@ -219,7 +187,7 @@ interface Pair {
 }
 
 /** `before` and `after` are maps or null. */
-const pairOf = (schema: Schema, before: JsonValue, after: JsonValue): Pair => ({
+export const pairOf = (schema: Schema, before: JsonValue, after: JsonValue): Pair => ({
   schema,
   before: (before ?? emptyMap) as JsonObject,
   after: (after ?? emptyMap) as JsonObject,
@@ -229,13 +197,13 @@ const pairOf = (schema: Schema, before: JsonValue, after: JsonValue): Pair => ({
 })
 
 /** Asked last: of a map of many members it costs as much as going through all of them. */
-function voidChange(before: JsonValue, after: JsonValue): NodeChanges | undefined {
+export function voidChange(before: JsonValue, after: JsonValue): NodeChanges | undefined {
   if ((before === null) === (after === null)) return undefined
   return isVoid(before) && isVoid(after) ? modifiedLeaf : undefined
 }
 
 /** Null or without content. */
-function isVoid(value: JsonValue): boolean {
+export function isVoid(value: JsonValue): boolean {
   if (value === null) return true
   if (Array.isArray(value)) return value.length === 0
   for (const _ in value as JsonObject) return false
@@ -257,13 +225,13 @@ function compareFields(pair: Pair, builder: ChangesBuilder): void {
 }
 
 /** In order from the beginning where there are many: their sets are not built twice. */
-function namesInOrder(map: JsonObject): readonly string[] {
+export function namesInOrder(map: JsonObject): readonly string[] {
   const names = Object.keys(map)
   return names.length > manyMembers ? sortedNames(map) : names
 }
 
 /** Fields that are there now. */
-function compareNames(names: readonly string[], pair: Pair, builder: ChangesBuilder): void {
+export function compareNames(names: readonly string[], pair: Pair, builder: ChangesBuilder): void {
   const { schema, before, after } = pair
   for (const name of names) {
     const value = after[name]
@@ -277,7 +245,7 @@ function compareNames(names: readonly string[], pair: Pair, builder: ChangesBuil
 }
 
 /** Fields that are there no more. */
-function compareGone(names: readonly string[], pair: Pair, builder: ChangesBuilder): void {
+export function compareGone(names: readonly string[], pair: Pair, builder: ChangesBuilder): void {
   const { schema, before, after } = pair
   for (const name of names) {
     const old = before[name]
@@ -285,81 +253,6 @@ function compareGone(names: readonly string[], pair: Pair, builder: ChangesBuild
     const field = fieldSchema(schema, name) ?? anySchema
     if (field.byValue && pair.hasStructs) builder.put(fieldElement(name), compareValues(field, old, unset(field)))
     else builder.remove(fieldElement(name), wholeNode(field, old))
-  }
-}
-
-/** `compareFields`, with pauses. */
-function* comparingFields(pair: Pair, builder: ChangesBuilder, slice: Slice | undefined): Steps<void> {
-  const { before, after, skip } = pair
-  const names = namesInOrder(after)
-  yield* pausing(slice)
-  yield* inWeighedParts(
-    names,
-    {
-      weigh: (name) => (skip(name) ? 1 : weightOf(after[name]) + weightOf(own(before, name))),
-      some: (part) => compareNames(part, pair, builder),
-      large: (name) => comparingField(name, pair, builder, slice),
-    },
-    slice,
-  )
-  yield* inWeighedParts(
-    Object.keys(before),
-    {
-      weigh: (name) => (own(after, name) === undefined && !skip(name) ? weightOf(before[name]) : 1),
-      some: (part) => compareGone(part, pair, builder),
-      large: (name) => comparingGone(name, pair, builder, slice),
-    },
-    slice,
-  )
-}
-
-/** `compareNames` of one. */
-function* comparingField(name: string, pair: Pair, builder: ChangesBuilder, slice: Slice | undefined): Steps<void> {
-  const value = pair.after[name]
-  let old = own(pair.before, name)
-  if (value === old || value === undefined || pair.skip(name)) return
-  const field = fieldSchema(pair.schema, name) ?? anySchema
-  if (old === undefined && field.byValue && pair.hadStructs) old = unset(field)
-  if (old === undefined) builder.add(fieldElement(name), yield* makingWhole(field, value, slice))
-  else builder.put(fieldElement(name), yield* comparingValues(field, old, value, slice))
-}
-
-/** `compareGone` of one that is there no more. */
-function* comparingGone(name: string, pair: Pair, builder: ChangesBuilder, slice: Slice | undefined): Steps<void> {
-  const field = fieldSchema(pair.schema, name) ?? anySchema
-  const old = pair.before[name] as JsonValue
-  if (field.byValue && pair.hasStructs)
-    builder.put(fieldElement(name), yield* comparingValues(field, old, unset(field), slice))
-  else builder.remove(fieldElement(name), yield* makingWhole(field, old, slice))
-}
-
-/** `compareValues`, with pauses. */
-function* comparingValues(
-  schema: Schema,
-  before: JsonValue,
-  after: JsonValue,
-  slice: Slice | undefined,
-): Steps<NodeChanges | undefined> {
-  if (before === after) return undefined
-  const left = shapeOf(schema, before)
-  const right = shapeOf(schema, after)
-  yield* pausing(slice)
-  if (left === 'map' && right === 'map') {
-    const builder = new ChangesBuilder()
-    yield* comparingFields(pairOf(schema, before, after), builder, slice)
-    return (yield* builder.building(slice)) ?? voidChange(before, after)
-  }
-  if (left === 'list' && right === 'list') {
-    if (equalValues(before, after)) return undefined
-    if (isVoid(before) && isVoid(after)) return modifiedLeaf
-    yield* pausing(slice)
-    return yield* comparingItems(schema, (before ?? []) as JsonValue[], (after ?? []) as JsonValue[], slice)
-  }
-  if (left === right) return equalValues(before, after) ? undefined : modifiedLeaf
-  return {
-    modified: leaf,
-    added: right === 'leaf' ? undefined : withoutSelf(yield* makingWhole(schema, after, slice)),
-    removed: left === 'leaf' ? undefined : withoutSelf(yield* makingWhole(schema, before, slice)),
   }
 }
 
@@ -382,7 +275,7 @@ function compareItems(
   return builder.build()
 }
 
-function compareItem(
+export function compareItem(
   items: Schema,
   element: PathElement,
   old: Items | undefined,
@@ -394,64 +287,14 @@ function compareItem(
   else builder.put(element, compareDuplicates(items, old, next))
 }
 
-/** `compareItems`, with pauses. */
-function* comparingItems(
-  schema: Schema,
-  before: readonly JsonValue[],
-  after: readonly JsonValue[],
-  slice: Slice | undefined,
-): Steps<NodeChanges | undefined> {
-  const left = yield* indexing(schema, before, slice)
-  const right = yield* indexing(schema, after, slice)
-  const items = itemSchema(schema)
-  const builder = new ChangesBuilder()
-  yield* inWeighedParts(
-    [...right],
-    {
-      weigh: ([, next]) => weightOfItems(next),
-      some: (part) => {
-        for (const [element, next] of part) compareItem(items, element, left.get(element), next, builder)
-      },
-      *large([element, next]) {
-        const old = left.get(element)
-        if (old === undefined) builder.add(element, yield* makingWholeItems(items, next, slice))
-        else if ('item' in old && 'item' in next)
-          builder.put(element, yield* comparingValues(items, old.item, next.item, slice))
-        else builder.put(element, compareDuplicates(items, old, next))
-      },
-    },
-    slice,
-  )
-  yield* inWeighedParts(
-    [...left].filter(([element]) => !right.has(element)),
-    {
-      weigh: ([, old]) => weightOfItems(old),
-      some: (part) => {
-        for (const [element, old] of part) builder.remove(element, wholeItems(items, old))
-      },
-      *large([element, old]) {
-        builder.remove(element, yield* makingWholeItems(items, old, slice))
-      },
-    },
-    slice,
-  )
-  return yield* builder.building(slice)
-}
-
-/** Those that share an element are owned together: what is in them does not count. */
-const weightOfItems = (found: Items): number => ('item' in found ? weightOf(found.item) : 1)
-
-function* makingWholeItems(items: Schema, found: Items, slice: Slice | undefined): Steps<FieldSet> {
-  return 'item' in found ? yield* makingWhole(items, found.item, slice) : leaf
-}
-
-function compareDuplicates(items: Schema, before: Items, after: Items): NodeChanges | undefined {
+export function compareDuplicates(items: Schema, before: Items, after: Items): NodeChanges | undefined {
   if ('item' in before) return { added: leaf, removed: wholeItems(items, before) }
   if ('item' in after) return { added: wholeItems(items, after), removed: leaf }
   return equalValues([...before.duplicates], [...after.duplicates]) ? undefined : modifiedLeaf
 }
 
-const wholeItems = (items: Schema, found: Items): FieldSet => ('item' in found ? wholeNode(items, found.item) : leaf)
+export const wholeItems = (items: Schema, found: Items): FieldSet =>
+  'item' in found ? wholeNode(items, found.item) : leaf
 
 /** The node of a value that came or went as a whole: itself and everything in it. */
 export function wholeNode(schema: Schema, value: JsonValue): FieldSet {
@@ -472,7 +315,7 @@ function wholeMap(schema: Schema, map: JsonObject): FieldSet {
 }
 
 /** False: none of them has a value. */
-function addWhole(names: readonly string[], schema: Schema, map: JsonObject, node: Node): boolean {
+export function addWhole(names: readonly string[], schema: Schema, map: JsonObject, node: Node): boolean {
   let hasContent = false
   for (const name of names) {
     const value = map[name]
@@ -481,48 +324,6 @@ function addWhole(names: readonly string[], schema: Schema, map: JsonObject, nod
     hasContent = true
   }
   return hasContent
-}
-
-/** `wholeNode`, with pauses. */
-function* makingWhole(schema: Schema, value: JsonValue, slice: Slice | undefined): Steps<FieldSet> {
-  const shape = shapeOf(schema, value)
-  if (shape === 'leaf' || value === null) return leaf
-  if (shape === 'map') return yield* makingWholeMap(schema, value as JsonObject, slice)
-  const list = value as JsonValue[]
-  if (list.length === 0) return leaf
-  const items = itemSchema(schema)
-  const nodes = {
-    weigh: weightOfItems,
-    nodeOf: (found: Items) => wholeItems(items, found),
-    makingNode: (found: Items) => makingWholeItems(items, found, slice),
-  }
-  return yield* makingItemNodes(schema, list, nodes, slice, { '.': leaf })
-}
-
-function* makingWholeMap(schema: Schema, map: JsonObject, slice: Slice | undefined): Steps<FieldSet> {
-  const names = sortedNames(map)
-  yield* pausing(slice)
-  const node: Node = { '.': leaf }
-  let hasContent = false
-  yield* inWeighedParts(
-    names,
-    {
-      weigh: (name) => weightOf(map[name]),
-      some: (part) => {
-        hasContent = addWhole(part, schema, map, node) || hasContent
-      },
-      *large(name) {
-        node[fieldElement(name)] = yield* makingWhole(
-          fieldSchema(schema, name) ?? anySchema,
-          map[name] as JsonValue,
-          slice,
-        )
-        hasContent = true
-      },
-    },
-    slice,
-  )
-  return hasContent ? node : leaf
 }
 
 function wholeList(schema: Schema, list: readonly JsonValue[]): FieldSet {
@@ -535,6 +336,3 @@ function wholeList(schema: Schema, list: readonly JsonValue[]): FieldSet {
 
 /** Added and modified: what the writer takes. */
 export const takenFields = (changes: Changes): FieldSet => union(changes.added, changes.modified)
-
-/** `takenFields` with places for a pause. */
-export const takingFields = (changes: Changes): Resumable<FieldSet> => uniting(changes.added, changes.modified)

@@ -4,8 +4,10 @@
  */
 import type { Slice } from '../../base/turns.ts'
 import { StatusError } from '../status-error.ts'
-import { type Changes, takingFields } from './compare.ts'
-import { difference, emptySet, type FieldSet, intersecting, isEmpty, type Sizes, shownMembers } from './field-set.ts'
+import type { Changes } from './compare.ts'
+import { takingFields } from './comparing.ts'
+import { difference, type FieldSet, isEmpty, type Sizes, shownMembers } from './field-set.ts'
+import { intersecting } from './large-sets.ts'
 import { type Managed, managerText, showManager } from './managed-fields.ts'
 import { pausing, type Steps, stepsOf } from './steps.ts'
 

@@ -6,15 +6,14 @@ import {
   equalSets,
   type FieldSet,
   has,
-  intersecting,
   isEmpty,
   parseFieldSet,
   pathsOf,
   recursiveDifference,
   setOf,
   union,
-  uniting,
 } from './field-set.ts'
+import { intersecting, uniting } from './large-sets.ts'
 import { fieldElement, keyElement, showPath, valueElement } from './path-element.ts'
 
 const arbScalar = fc.oneof(fc.string({ maxLength: 4 }), fc.integer({ min: -20, max: 200 }), fc.boolean())

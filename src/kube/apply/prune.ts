@@ -6,17 +6,8 @@ import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { makingFields, namingFields } from './configured-fields.ts'
-import {
-  differing,
-  emptySet,
-  type FieldSet,
-  intersecting,
-  isEmpty,
-  isMember,
-  setOf,
-  uniting,
-  unitingAll,
-} from './field-set.ts'
+import { differing, emptySet, type FieldSet, isEmpty, isMember, setOf } from './field-set.ts'
+import { intersecting, uniting, unitingAll } from './large-sets.ts'
 import type { Managed } from './managed-fields.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement } from './path-element.ts'

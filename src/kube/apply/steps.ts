@@ -4,7 +4,7 @@
  */
 import { isResumable, type MaybeResumable } from '../../base/resumable.ts'
 import type { Slice } from '../../base/turns.ts'
-import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
+import type { JsonValue, KubeObject } from '../types.ts'
 
 /** Yields what may have to be waited for, a conversion or a pause, and is given what came of it; or other steps. */
 export type Steps<T> = Generator<Awaited | Called, T, KubeObject>
@@ -74,13 +74,16 @@ export interface Weighed<T> {
 export function weightOf(value: JsonValue | undefined): number {
   if (typeof value !== 'object' || value === null) return 1
   let count = 1
+  if (Array.isArray(value)) return value.some(hasMembers) ? manyMembers + 1 : value.length + 1
   for (const key in value) {
-    const member = (value as JsonObject)[key]
-    if (typeof member === 'object' && member !== null) return manyMembers + 1
+    const member = value[key]
+    if (hasMembers(member)) return manyMembers + 1
     if (++count > manyMembers) return count
   }
   return count
 }
+
+const hasMembers = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 /** In parts of so many values, however few members they are: 290 maps of 99 keys are as much as one of 29,000. */
 export function* inWeighedParts<T>(

@@ -6,9 +6,11 @@
  */
 import type { Slice } from '../../base/turns.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../types.ts'
-import { type Changes, comparingObjects, takingFields } from './compare.ts'
+import type { Changes } from './compare.ts'
+import { comparingObjects, takingFields } from './comparing.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
-import { differing, type FieldSet, isEmpty, type Sizes, uniting } from './field-set.ts'
+import { differing, type FieldSet, isEmpty, type Sizes } from './field-set.ts'
+import { uniting } from './large-sets.ts'
 import {
   capUpdates,
   entryOf,

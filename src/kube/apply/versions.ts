@@ -9,7 +9,8 @@
 import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { KubeObject } from '../types.ts'
-import { type Changes, comparingObjects } from './compare.ts'
+import type { Changes } from './compare.ts'
+import { comparingObjects } from './comparing.ts'
 import type { FieldSet } from './field-set.ts'
 import type { Steps } from './steps.ts'
 

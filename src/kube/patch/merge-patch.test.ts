@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { badRequest, thrown } from '../../../test/support/refusal.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
-import { applyMergePatch, diffMergePatch, parseMergePatch } from './merge-patch.ts'
+import { applyingMergePatch, applyMergePatch, diffMergePatch, parseMergePatch } from './merge-patch.ts'
 
 describe('a merge patch', () => {
   // The table of RFC 7386, appendix A, except where upstream drops nulls inside lists.
@@ -82,4 +82,20 @@ test('attack: what a patch brings is looked through twice, however deep it is', 
   for (let level = 0; level < 500; level++) patch = { a: patch }
   applyMergePatch({}, patch)
   expect(looks).toBeLessThanOrEqual(2 * 11)
+})
+
+test('many maps of few members are patched in many pieces', () => {
+  const maps = (value: string): JsonObject =>
+    Object.fromEntries(
+      Array.from({ length: 290 }, (_, i) => [
+        `m${i}`,
+        Object.fromEntries(Array.from({ length: 99 }, (_, j) => [`k${j}`, value])),
+      ]),
+    )
+  const steps = applyingMergePatch(maps('a'), maps('b'))
+  let pieces = 1
+  let step = steps.next()
+  for (; step.done !== true; step = steps.next()) pieces++
+  expect(step.value).toEqual(maps('b'))
+  expect(pieces).toBeGreaterThanOrEqual(28)
 })

@@ -48,11 +48,18 @@ const membersAtOnce = 1024
 
 /** The document itself when the patch changes nothing. */
 export function* applyingMergePatch(document: JsonValue | undefined, patch: JsonValue): Resumable<JsonValue> {
+  return yield* applying(document, patch, { left: membersAtOnce })
+}
+
+/** `budget`: members until the next pause, however many maps they are in. */
+function* applying(document: JsonValue | undefined, patch: JsonValue, budget: { left: number }): Resumable<JsonValue> {
   if (!isJsonObject(patch) || !isJsonObject(document)) return withoutNullMembers(patch)
   let out: JsonObject | undefined
-  let passed = 0
   for (const key in patch) {
-    if (++passed % membersAtOnce === 0) yield
+    if (--budget.left <= 0) {
+      budget.left = membersAtOnce
+      yield
+    }
     const change = patch[key] as JsonValue
     const before = member(document, key)
     if (change === null) {
@@ -62,7 +69,7 @@ export function* applyingMergePatch(document: JsonValue | undefined, patch: Json
       continue
     }
     const isMerged = isJsonObject(before) && isJsonObject(change)
-    const after = isMerged ? yield* applyingMergePatch(before, change) : withoutNullMembers(change)
+    const after = isMerged ? yield* applying(before, change, budget) : withoutNullMembers(change)
     if (after === before) continue
     out ??= yield* copyingMembers(document)
     setMember(out, key, after)
