@@ -213,6 +213,80 @@ describe.skipIf(!mounted)(`a full disk${mounted ? '' : ' (skipped: nothing may b
     await expect.poll(async () => (await server.metrics()).includes('borough_storage_writes_limited 0\n')).toBe(true)
   })
 
+  const reserve = { reserveBytes: 4 * mebibyte }
+  const storeDir = (): string => join(dataDir, 'store')
+  const held = (): boolean => existsSync(join(storeDir(), 'reserve'))
+
+  it('that the store alone filled takes as much again after deletes, again and again, and over a restart', async () => {
+    const counts: number[] = []
+    for (let round = 0; round < 2; round++) {
+      await using storage = await SqliteStorage.open({ directory: storeDir(), ...reserve })
+      if (round === 0) await expect.poll(held, { timeout: 30_000 }).toBe(true)
+      for (let again = 0; again < 2; again++) {
+        const keys = await fill(storage)
+        counts.push(keys.length)
+        expect(storage.condition()?.writes).toBe('small')
+        for (const key of keys) expect(await write(storage, key, undefined)).toBe('ok')
+        await storage.compact(await storage.currentRevision())
+        await expect.poll(() => storage.condition()?.writes, { timeout: 30_000 }).toBe('all')
+        expect(storage.condition()?.warnings.join()).not.toContain('is full')
+      }
+    }
+    const first = counts[0] ?? 0
+    expect(first).toBeGreaterThan(400)
+    for (const count of counts) expect(count).toBeGreaterThan(0.95 * first)
+  })
+
+  it('that clients filled is emptied by them: everything is taken again, and the state is told', async () => {
+    await using server = await serveStore(dataDir)
+    const large = (name: string) =>
+      server.send('POST', configMaps, { metadata: { name }, data: { text: 'x'.repeat(500_000) } })
+    let answer = await large('c')
+    for (let i = 0; answer.status === 201 && i < 200; i++) answer = await large(`c${i}`)
+    expect(answer.status).toBe(507)
+    expect((await server.send('DELETE', configMaps)).status).toBe(200)
+    await expect.poll(async () => (await large('again')).status, { timeout: 60_000, interval: 500 }).toBe(201)
+    expect((await server.send('GET', '/readyz?verbose')).text).toMatch(/^\[\+\]storage-room ok$/m)
+    expect(await server.metrics()).toContain('borough_storage_writes_limited 0\n')
+  }, 120_000)
+
+  it('is written within the file, however much others have taken of the disk', async () => {
+    await using storage = await SqliteStorage.open({ directory: storeDir(), ...reserve })
+    await expect.poll(held, { timeout: 30_000 }).toBe(true)
+    const keys = await fill(storage)
+    for (const key of keys) expect(await write(storage, key, undefined)).toBe('ok')
+    await storage.compact(await storage.currentRevision())
+    await expect.poll(() => storage.condition()?.writes, { timeout: 30_000 }).toBe('all')
+    fillDisk()
+    expect(storage.condition()?.warnings).toEqual([
+      expect.stringMatching(
+        /^the disk of the store in \S+ has little room left: 0 MiB; the store goes on in [23]\d MiB of its own file$/,
+      ),
+    ])
+    const again = await fill(storage)
+    expect(again.length).toBeGreaterThan(0.8 * keys.length)
+    for (const key of again) expect(await write(storage, key, undefined)).toBe('ok')
+  })
+
+  it('that others filled in one blow, before the log was copied, is one where deletes are taken', async () => {
+    await using storage = await SqliteStorage.open({ directory: storeDir(), reserveBytes: 2 * mebibyte })
+    await expect.poll(held, { timeout: 30_000 }).toBe(true)
+    const keys: string[] = []
+    for (let i = 0; i < 150; i++) {
+      expect(await write(storage, `/k${i}`, value(64))).toBe('ok')
+      keys.push(`/k${i}`)
+    }
+    fillDisk()
+    const more = await fill(storage, 16)
+    expect(storage.condition()?.writes).toBe('small')
+    for (const key of keys.slice(0, 40)) expect(await write(storage, key, undefined)).toBe('ok')
+    rmSync(ballast)
+    await expect.poll(() => storage.condition()?.writes, { timeout: 30_000 }).toBe('all')
+    expect((await storage.range(everything)).entries).toHaveLength(
+      keys.length + more.filter((k) => !keys.includes(k)).length - 40,
+    )
+  })
+
   it('a start without any room is one for reads', async () => {
     {
       await using server = await serveStore(dataDir)

@@ -29,6 +29,10 @@ const keys = 6
 const writers = 3
 const lifeMs = 400
 const patienceMs = 60_000
+const reserveBytes: number = 256 * 1024
+const roomBytes = 2_500_000
+/** After which a store has its reserve, and has seen that there is room again. */
+const reserveMs = 3000
 const span = prefixSpan('/k/')
 
 /** `isAimed`: a server that stops has deleted something last, and made history begin after it. */
@@ -76,6 +80,7 @@ class DiskRun {
   /** The last life ended without a failure of power. */
   #hasStopped = false
   #mayFail = false
+  #fills = false
   #processes = 0
 
   constructor(scheduler: Scheduler, random: Random, isAimed: boolean) {
@@ -114,6 +119,11 @@ class DiskRun {
     // What was not flushed then is still not where the server has only stopped.
     this.#hasLied = disk.lies || (this.#hasLied && this.#hasStopped)
     this.#mayFail = trouble === 'failing write' || trouble === 'failing flush' || trouble === 'full'
+    // It is filled by the store alone, or by others in one blow before a failure of power.
+    if (trouble === 'full' && operations === undefined) disk.capacity = disk.usedBytes + roomBytes
+    // A store that has just been opened has no reserve yet.
+    if (trouble === 'full') await Promise.race([dead, this.#pause(reserveMs)])
+    this.#fills = trouble === 'full'
     const troubling = this.#trouble(trouble)
     const over = this.#pause(lifeMs)
     // Other processes of the machine use the same store through the one that holds it.
@@ -127,6 +137,7 @@ class DiskRun {
     this.#hasStopped = how !== 'dead' && operations === undefined
     if (this.#hasStopped) {
       await Promise.all(writing)
+      if (trouble === 'full') await this.#emptyFull(storage)
       if (this.#isAimed) await this.#deleteLast(storage)
       // What was not flushed where a flush failed is not believed; that it is told is tried elsewhere.
       await this.#close(storage)
@@ -157,7 +168,7 @@ class DiskRun {
     return this.#scheduler.after(lifeMs * 0.7 * this.#random.next(), () => {
       if (trouble === 'failing write') disk.failing = 'write'
       if (trouble === 'failing flush') disk.failing = 'flush'
-      if (trouble === 'full') disk.capacity = disk.usedBytes + 8_000
+      if (trouble === 'full' && !Number.isFinite(disk.capacity)) disk.capacity = disk.usedBytes + 8_000
     })
   }
 
@@ -183,7 +194,7 @@ class DiskRun {
 
   #options(): Parameters<typeof SqliteStorage.open>[0] {
     const machine = new SimulatedMachine(`d${this.#processes}`, this.#scheduler, new Random(this.#processes++))
-    return { directory, clock: machine.clock, reserveBytes: 64 * 1024 }
+    return { directory, clock: machine.clock, reserveBytes }
   }
 
   async #recovered(storage: Storage): Promise<Recovered> {
@@ -323,8 +334,9 @@ class DiskRun {
     return `/k/${this.#random.below(keys)}`
   }
 
-  /** Mostly small; some take several pages. */
+  /** Mostly small; some take several pages. A disk that will be full is filled. */
   #size(): number {
+    if (this.#fills) return this.#random.below(60_000)
     return this.#random.chance(0.15) ? this.#random.below(9_000) : this.#random.below(200)
   }
 
@@ -360,6 +372,31 @@ class DiskRun {
     } catch (error) {
       this.#expectFault(error)
     }
+  }
+
+  /** A store that is full, and is emptied by its clients, takes everything again, although the disk gained nothing. */
+  async #emptyFull(storage: Storage): Promise<void> {
+    const { disk } = simulated
+    if (storage.condition?.()?.writes !== 'small') return
+    this.#scheduler.tell('it is full, and is emptied')
+    const { entries } = await storage.range(span)
+    for (const { key, revision } of entries) {
+      const { writes } = this.#ledger.attempt([{ key, sizeBytes: undefined }])
+      const transaction = { guards: [], writes: [{ key, value: undefined, expect: revision }] }
+      await this.#commit(storage, writes, transaction).settled
+    }
+    await this.#compact(storage)
+    await this.#pause(reserveMs)
+    const left = (await storage.range(span)).entries.length
+    const { writes: takes = 'none', freeBytes = 0 } = storage.condition?.() ?? {}
+    const told = `${left} keys are left, ${freeBytes} bytes are free, ${disk.freeBytes} of them outside: it takes ${takes}`
+    this.#scheduler.tell(told)
+    if (left > 0 || (takes !== 'all' && freeBytes >= 2 * reserveBytes)) this.problems.push(`emptied: ${told}`)
+    if (takes !== 'all') return
+    const { writes } = this.#ledger.attempt([{ key: '/k/0', sizeBytes: 9000 }])
+    const value = Buffer.from(writes[0]?.text ?? '')
+    await this.#commit(storage, writes, { guards: [], writes: [{ key: '/k/0', value, expect: 'absent' }] }).settled
+    if ((await storage.get('/k/0')).entry === undefined) this.problems.push('an emptied store takes nothing')
   }
 
   async #deleteLast(storage: Storage): Promise<void> {

@@ -20,7 +20,7 @@ export const formatVersion = 2
 /** Without headers and `meta`. */
 export const firstFormat = 1
 /** Pages of the write-ahead log after which it is copied into the file: 16 MiB. */
-const checkpointPages = 4096
+export const checkpointPages = 4096
 
 /** What is known of the store as a whole. */
 export interface Meta {
@@ -55,8 +55,7 @@ export function prepareFile(database: DatabaseSync, path: string, maxFileBytes: 
   if (mode !== 'wal')
     throw new StorageError('unavailable', `${path} can not keep a write-ahead log (journal mode ${mode})`)
   database.exec('PRAGMA synchronous = FULL')
-  database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
-  database.exec(`PRAGMA journal_size_limit = ${checkpointPages * 4096 * 2}`)
+  boundLog(database, checkpointPages)
   database.exec('PRAGMA cache_size = -65536')
   if (maxFileBytes > 0) {
     const pages = Math.max(1, Math.floor(maxFileBytes / Number(pragma(database, 'page_size'))))
@@ -66,6 +65,15 @@ export function prepareFile(database: DatabaseSync, path: string, maxFileBytes: 
   if (version === undefined) createTables(database)
   else if (version === firstFormat) upgrade(database)
   database.exec('COMMIT')
+}
+
+/**
+ * `pages`: after which the log is copied into the file, 0 = it is not. When it begins anew, what is beyond twice
+ * `keptPages` is given back to the disk.
+ */
+export function boundLog(database: DatabaseSync, pages: number, keptPages: number = pages): void {
+  database.exec(`PRAGMA wal_autocheckpoint = ${pages}`)
+  database.exec(`PRAGMA journal_size_limit = ${keptPages * 4096 * 2}`)
 }
 
 /** The format of a file of ours; undefined: there is nothing in it yet. @throws StorageError */

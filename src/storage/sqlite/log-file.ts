@@ -28,7 +28,7 @@ import { checkRow, columns, isNextBefore, openRow } from './rows.ts'
 import { SoleWriter, takenOver } from './sole-writer.ts'
 import { errorOf, type Fault, faultOf, fullFault } from './sqlite-faults.ts'
 import { rememberMade } from './store-made.ts'
-import { StoreRoom, smallGrowthBytes, usualBytes } from './store-room.ts'
+import { StoreRoom, usualBytes } from './store-room.ts'
 
 /** Rows of the log that one step of a compaction looks at. */
 const sweepStep = 1000
@@ -129,20 +129,25 @@ export class LogFile {
   commit(group: readonly LogTransaction[], settledThrough: number): LogOutcome[] {
     this.#forgetLeft(settledThrough)
     const headBefore = this.head
-    const outcomes = this.#room.isFull ? this.#commitEach(group) : this.#commitWithRoom(group)
+    const outcomes = this.#room.isScarce ? this.#commitEach(group) : this.#commitWithRoom(group)
     return this.head === headBefore ? outcomes : this.#marked(outcomes)
   }
 
   #commitWithRoom(group: readonly LogTransaction[]): LogOutcome[] {
     const outcomes = this.#commitTogether(group)
     if (!outcomes.every(isFullFault)) return outcomes
-    // Without room for all there may be room for some, above all for deletes: try each by itself.
-    return this.#room.giveUp() || group.length > 1 ? this.#commitEach(group) : outcomes
+    // Without room for all there may be room for some, above all for deletes; and for all of them, in a smaller log.
+    this.#room.look()
+    return this.#commitEach(group)
   }
 
   #commitEach(group: readonly LogTransaction[]): LogOutcome[] {
     return group.map((transaction) => {
-      if (!this.#room.isFull || this.#isSmall(transaction)) return this.#commitTogether([transaction])[0] as LogOutcome
+      if (!this.#room.isFull) {
+        const [outcome] = this.#commitTogether([transaction]) as [LogOutcome]
+        if (!isFullFault(outcome) || !this.#room.giveUp()) return outcome
+      }
+      if (this.#isSmall(transaction)) return this.#commitTogether([transaction])[0] as LogOutcome
       this.#left.set(transaction.ticket, undefined)
       return fullFault(this.path)
     })
@@ -153,7 +158,7 @@ export class LogFile {
     return values.every((value, i) => {
       if (value === undefined || expects[guards + i] === expectAbsent) return value === undefined
       const row = this.#length.get(keys[guards + i] as string)
-      return row === undefined || value.byteLength - Number(columns(row)[0]) <= smallGrowthBytes
+      return row === undefined || this.#room.takes(value.byteLength, Number(columns(row)[0]))
     })
   }
 
@@ -295,13 +300,14 @@ export class LogFile {
         if (this.head === before.head) this.#meta = before
         else this.#describe.run(...metaValues(this.#meta))
       })
-      return outcomes
     } catch (error) {
       this.#meta = before
       for (const { ticket } of group) this.#left.set(ticket, undefined)
       const fault = faultOf(error, this.path)
       return group.map(() => fault)
     }
+    this.#room.took()
+    return outcomes
   }
 
   #apply(transaction: LogTransaction): LogOutcome {

@@ -35,7 +35,10 @@ export function conditionOf(
   if (isFull) {
     warnings.push(`the store in ${directory} is full: only deletes and small changes are taken until there is room`)
   } else if (freeBytes < Math.min(lowBytes, lowShare * Math.min(blocks * bsize, held + toLimit))) {
-    warnings.push(`the store in ${directory} has little room left: ${Math.floor(freeBytes / 1024 / 1024)} MiB`)
+    warnings.push(`the store in ${directory} has little room left: ${mebibytes(freeBytes)}`)
+  } else if (bavail * bsize < Math.min(lowBytes, lowShare * blocks * bsize)) {
+    const within = `the store goes on in ${mebibytes(file.freeBytes)} of its own file`
+    warnings.push(`the disk of the store in ${directory} has little room left: ${mebibytes(bavail * bsize)}; ${within}`)
   }
   // A file system that counts none says 0 of 0.
   if (files > 0 && ffree < fewInodes) {
@@ -43,5 +46,7 @@ export function conditionOf(
   }
   return { writes: broken !== undefined ? 'none' : isFull ? 'small' : 'all', warnings, usedBytes, freeBytes }
 }
+
+const mebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0

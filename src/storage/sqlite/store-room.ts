@@ -3,21 +3,32 @@
  * size), is given up when a write finds no room. From then on deletes and small changes are taken, and what frees room
  * by itself; until there is room for the reserve again. So a full disk can be emptied by the clients that filled it,
  * and the store can be closed and opened.
+ *
+ * The file never shrinks: what was deleted makes room within it, and none on the disk. So pages that hold nothing count
+ * as room, and may be all of it, the reserve too; then what must be kept back is counted after each commit. What they
+ * can't give is room for SQLite's log: near the end of a disk that stays small, and the file may grow by no more than
+ * what is left beside it, so that the log can always be copied into the file (docs/adr/0106).
  */
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, openSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { pragma } from './file-format.ts'
+import { boundLog, checkpointPages, pragma } from './file-format.ts'
+import { holdReserve, isReserveHeld, removeReserve } from './reserve-files.ts'
 
-const reserveName = 'reserve'
-/** For the next start, where all else is used up: what SQLite needs beside the file, and little more. */
-const openingName = 'reserve-opening'
-const openingBytes = 512 * 1024
-const pieceBytes = 1024 * 1024
 /** Between two looks whether there is room again. */
 const lookMs = 1000
+/** Commits between two looks at most: together they take less than what a disk has that is not watched closely. */
+const mostUnlooked = 16
+/** A disk with less than so many reserves is watched closely. */
+const nearReserves = 32
+/** Where so few are left, and none is a file, transactions are taken one by one. */
+const scarceReserves = 4
+/** More than SQLite takes. */
+const anyPages = 4294967294
 /** How much a change may add while there is no room: a mark of deletion, a condition. */
-export const smallGrowthBytes = 1024
+const smallGrowthBytes = 1024
+/** And what it may have in all, once half of the reserve is gone: the log keeps what it was before, too. */
+const smallBytes = 8192
 
 export interface StoreRoomOptions {
   readonly directory: string
@@ -34,32 +45,30 @@ export interface StoreRoomOptions {
 export const usualBytes = (maxFileBytes: number, reserveBytes: number): number =>
   maxFileBytes === 0 ? 0 : Math.max(1, maxFileBytes - reserveBytes)
 
-/** Gives up a reserve of a store that is not open. False: there is none, or none that can be removed. */
-export function giveUpReserve(directory: string): boolean {
-  const path = [reserveName, openingName].map((name) => join(directory, name)).find((each) => existsSync(each))
-  if (path === undefined) return false
-  try {
-    unlinkSync(path)
-    return true
-  } catch {
-    // On a file system that is read-only it helps no start: what the store said is what the operator hears.
-    return false
-  }
-}
-
 export class StoreRoom implements Disposable {
   readonly #options: StoreRoomOptions
-  readonly #path: string
   readonly #pageBytes: number
+  /** What the log needs near the end of a disk: some small transactions, and the largest. */
+  readonly #logBytes: number
   #isFull = false
+  #isNear = false
+  #isScarce = false
+  #isDire = false
+  /** Writes failed though there seemed to be room: only the disk itself is believed. */
+  #isDoubted = false
+  #limitPages: number | undefined
+  #checkpointPages = checkpointPages
+  #unlooked = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: StoreRoomOptions) {
     this.#options = options
-    this.#path = join(options.directory, reserveName)
     this.#pageBytes = Number(pragma(options.database, 'page_size'))
-    // Not at once: a start must not wait for it.
-    if (options.reserveBytes > 0) this.#lookSoon()
+    this.#logBytes = options.reserveBytes / 2
+    if (options.reserveBytes === 0) return
+    asking(() => this.#watch(figuresOf(options), this.#isHeld()))
+    // The reserve is not made at once: a start must not wait for it.
+    this.#lookSoon()
   }
 
   /** Only what frees room, or takes little, may be written. */
@@ -67,74 +76,176 @@ export class StoreRoom implements Disposable {
     return this.#isFull
   }
 
+  /** Of a change, with what it had before: it may be taken although only little may. */
+  takes(bytes: number, bytesBefore: number): boolean {
+    return bytes - bytesBefore <= smallGrowthBytes && (!this.#isDire || bytes <= smallBytes)
+  }
+
+  /** So little that many transactions at once may use up what must be kept back. */
+  get isScarce(): boolean {
+    return this.#isFull || this.#isScarce
+  }
+
   /** A write found no room. False: there is nothing left to give up. */
   giveUp(): boolean {
-    const { reserveBytes, maxFileBytes, onChange } = this.#options
-    if (reserveBytes === 0 || this.#isFull) return false
+    if (this.#options.reserveBytes === 0 || this.#isFull) return false
     this.#isFull = true
-    rmSync(this.#path, { force: true })
-    if (maxFileBytes > 0) this.#limit(maxFileBytes)
-    onChange(true)
-    this.#lookSoon()
+    removeReserve(this.#options.directory)
+    asking(() => {
+      const figures = figuresOf(this.#options)
+      this.#isDoubted = this.#roomIn(figures, false) > this.#logBytes
+      this.#watch(figures, false)
+    })
+    this.#options.onChange(true)
     return true
   }
 
-  /** Makes the reserve anew where there is room for it. */
+  /** After each commit: a writer that is never idle has no turn for timers. */
+  took(): void {
+    if (this.#isNear || ++this.#unlooked >= mostUnlooked) this.look()
+  }
+
+  /** Makes the reserve anew where there is room for it, and sees whether there is room at all. */
   look(): void {
-    const { reserveBytes, maxFileBytes, onChange } = this.#options
-    if (!this.#isFull && existsSync(this.#path)) return
-    if (this.#hasRoom() && this.#hold(openingName, openingBytes) && this.#hold(reserveName, reserveBytes)) {
-      if (maxFileBytes > 0) this.#limit(usualBytes(maxFileBytes, reserveBytes))
-      if (!this.#isFull) return
-      this.#isFull = false
-      onChange(false)
-    } else this.#lookSoon()
+    if (this.#options.reserveBytes > 0) asking(() => this.#look())
   }
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer)
   }
 
+  #look(): void {
+    this.#unlooked = 0
+    const { reserveBytes, onChange } = this.#options
+    let figures = figuresOf(this.#options)
+    let isHeld = this.#isHeld()
+    if (!isHeld && figures.diskBytes >= 2 * reserveBytes) {
+      isHeld = holdReserve(this.#options.directory, reserveBytes)
+      figures = figuresOf(this.#options)
+    }
+    if (isHeld) this.#isDoubted = false
+    const roomBytes = this.#roomIn(figures, isHeld)
+    const becomesFull = !this.#isFull && !isHeld && roomBytes < 0
+    const endsFull = this.#isFull && !this.#isDoubted && roomBytes >= reserveBytes / 2
+    if (becomesFull || endsFull) this.#isFull = becomesFull
+    this.#watch(figures, isHeld)
+    if (becomesFull || endsFull) onChange(this.#isFull)
+  }
+
+  /** Bounds the file and its log by what there is. */
+  #watch(figures: Figures, isHeld: boolean): void {
+    const { reserveBytes } = this.#options
+    const wasNear = this.#isNear
+    this.#isNear = this.#isFull || figures.diskBytes < nearReserves * reserveBytes
+    const roomBytes = this.#roomIn(figures, isHeld)
+    this.#isScarce = !isHeld && roomBytes < scarceReserves * reserveBytes
+    this.#isDire = this.#isFull && roomBytes < -reserveBytes / 2
+    if (this.#isNear) this.#holdLog(figures)
+    this.#limitFile(figures)
+    this.#boundLog(figures)
+    if (this.#isFull || (this.#isNear && !wasNear)) this.#emptyLog()
+  }
+
   #lookSoon(): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.look(), lookMs)
+    this.#timer = setTimeout(() => {
+      this.look()
+      this.#lookSoon()
+    }, lookMs)
     this.#timer.unref()
   }
 
-  #hasRoom(): boolean {
-    const { directory, reserveBytes, maxFileBytes, database } = this.#options
-    const { bavail, bsize } = statfsSync(directory)
-    if (bavail * bsize < 2 * reserveBytes) return false
-    if (maxFileBytes === 0 || !this.#isFull) return true
-    const pages = Number(pragma(database, 'page_count')) - Number(pragma(database, 'freelist_count'))
-    return pages * this.#pageBytes <= usualBytes(maxFileBytes, reserveBytes) - reserveBytes / 2
+  #isHeld(): boolean {
+    return isReserveHeld(this.#options.directory)
   }
 
-  /** False: there was no room for it after all. */
-  #hold(name: string, bytes: number): boolean {
-    const path = join(this.#options.directory, name)
+  /** For values, beyond what is kept back. Below 0: not even that is there. */
+  #roomIn(figures: Figures, isHeld: boolean): number {
+    const { maxFileBytes, reserveBytes } = this.#options
+    const { heldBytes, diskBytes, logFileBytes } = figures
+    if (diskBytes + logFileBytes < this.#logBytes) return -reserveBytes
+    const onDisk = this.#diskBound(figures) - heldBytes - (isHeld ? 0 : reserveBytes)
+    return maxFileBytes === 0 ? onDisk : Math.min(onDisk, usualBytes(maxFileBytes, reserveBytes) - heldBytes)
+  }
+
+  /** How large the file can become, with all that its log holds. */
+  #diskBound({ fileBytes, logFileBytes, diskBytes }: Figures): number {
+    return fileBytes + diskBytes - Math.max(0, this.#logBytes - logFileBytes)
+  }
+
+  /** What the file may grow to. Where it is larger already, it grows no more. */
+  #limitFile(figures: Figures): void {
+    const { maxFileBytes, reserveBytes, database } = this.#options
+    const most = this.#isFull ? maxFileBytes : usualBytes(maxFileBytes, reserveBytes)
+    const largest = most === 0 ? Number.POSITIVE_INFINITY : most
+    const bound = this.#isNear ? Math.min(largest, this.#diskBound(figures)) : largest
+    const pages = Math.min(anyPages, Math.max(1, Math.floor(bound / this.#pageBytes)))
+    if (pages === this.#limitPages) return
+    this.#limitPages = pages
+    pragma(database, `max_page_count = ${pages}`)
+  }
+
+  /** Takes what the log needs for it. SQLite's frames have checksums: zeros behind them are none. */
+  #holdLog({ logFileBytes, diskBytes }: Figures): void {
+    const bytes = this.#logBytes - logFileBytes
+    if (bytes <= 0 || bytes > diskBytes) return
+    const log = openSync(join(this.#options.directory, 'state.db-wal'), 'r+')
     try {
-      const file = openSync(path, 'w', 0o600)
-      try {
-        // Zeros that are written take room; a length alone does not.
-        const piece = Buffer.alloc(pieceBytes)
-        for (let left = bytes; left > 0; left -= pieceBytes) {
-          writeSync(file, piece, 0, Math.min(left, pieceBytes))
-        }
-        fsyncSync(file)
-      } finally {
-        closeSync(file)
-      }
-      return true
-    } catch {
-      // Whatever it was, without the whole of it there is none; the next look tries again.
-      rmSync(path, { force: true })
-      return false
+      writeSync(log, Buffer.alloc(bytes), 0, bytes, logFileBytes)
+    } finally {
+      closeSync(log)
     }
   }
 
-  /** Never less than the file has already. */
-  #limit(bytes: number): void {
-    pragma(this.#options.database, `max_page_count = ${Math.max(1, Math.floor(bytes / this.#pageBytes))}`)
+  /** A log that can't be copied is not tried to be: what there was of room would be gone, and the log no shorter. */
+  #boundLog({ pagesBytes, fileBytes, diskBytes }: Figures): void {
+    const small = Math.max(1, Math.floor(this.#logBytes / 2 / this.#pageBytes))
+    const mayBeCopied = pagesBytes - fileBytes <= diskBytes
+    const pages = !this.#isNear ? checkpointPages : mayBeCopied ? small : 0
+    if (pages === this.#checkpointPages) return
+    this.#checkpointPages = pages
+    boundLog(this.#options.database, pages, pages || small)
+  }
+
+  /** So that what is written next begins at the start of the log. Readers may keep it from that: then the next time. */
+  #emptyLog(): void {
+    if (this.#checkpointPages === 0) return
+    try {
+      pragma(this.#options.database, 'wal_checkpoint(PASSIVE)')
+    } catch {
+      // As where SQLite does it by itself: the log keeps everything, and is copied another time.
+    }
+  }
+}
+
+function asking(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // A disk that can't be asked how much room it has: the next write meets what is wrong with it, and says so.
+  }
+}
+
+interface Figures {
+  /** Those in the log too. */
+  readonly pagesBytes: number
+  /** Of them: those that hold something. */
+  readonly heldBytes: number
+  readonly fileBytes: number
+  /** Of which nothing needs to be in use. */
+  readonly logFileBytes: number
+  readonly diskBytes: number
+}
+
+function figuresOf({ directory, database }: StoreRoomOptions): Figures {
+  const { bavail, bsize } = statfsSync(directory)
+  const sizeOf = (name: string): number => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0
+  const pageBytes = Number(pragma(database, 'page_size'))
+  const pagesBytes = Number(pragma(database, 'page_count')) * pageBytes
+  return {
+    pagesBytes,
+    heldBytes: pagesBytes - Number(pragma(database, 'freelist_count')) * pageBytes,
+    fileBytes: sizeOf('state.db'),
+    logFileBytes: sizeOf('state.db-wal'),
+    diskBytes: bavail * bsize,
   }
 }

@@ -15,8 +15,8 @@ import {
   type WriterCondition,
   type WriterOptions,
 } from './messages.ts'
+import { giveUpReserve } from './reserve-files.ts'
 import { type Fault, faultOf } from './sqlite-faults.ts'
-import { giveUpReserve } from './store-room.ts'
 
 /** Transactions and bytes in one group: a flush must not keep the first of them waiting for too long. */
 const maxGroup = 1024

@@ -21,7 +21,8 @@ export function drawLives(random: Random): Life[] {
   ])
   return Array.from({ length: 3 + random.below(5) }, () => {
     const trouble = random.pick(troubles)
-    const operations = random.chance(0.8) ? 1 + random.below(150) : undefined
+    // What a full disk needs to be emptied is time.
+    const operations = random.chance(trouble === 'full' ? 0.4 : 0.8) ? 1 + random.below(150) : undefined
     const ends = operations === undefined ? 'a clean stop' : `no power after ${operations} writes and flushes`
     return { trouble, operations, text: `disk: ${trouble}, then ${ends}` }
   })
