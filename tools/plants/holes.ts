@@ -126,4 +126,25 @@ export const holePlants: readonly Plant[] = [
     "if (namespace === '' || namespace.length > longestNamespace) return undefined",
     "if (namespace === '') return undefined",
   ),
+  plant(
+    'a template binds a Role of its own that is not as it says',
+    ['test/attacks/escalation.test.ts'],
+    'src/apis/templates/populate.ts',
+    'if (role.isWhole && isMade) results.push',
+    'if (isMade) results.push',
+  ),
+  plant(
+    'a template binds a Role of its own that was not made',
+    ['src/apis/templates/populate.test.ts'],
+    'src/apis/templates/populate.ts',
+    'if (role.isWhole && isMade) results.push',
+    'if (role.isWhole) results.push',
+  ),
+  plant(
+    'a template takes the place of what another one protects',
+    ['src/apis/templates/displaced.test.ts', 'test/population/protection.test.ts'],
+    'src/apis/templates/check-template.ts',
+    ', ...missingBypass(deps, a.user, template)]',
+    ']',
+  ),
 ]
