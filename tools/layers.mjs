@@ -179,7 +179,6 @@ const engineSeams = { workers: ['storage/relay/relay-holder.ts'] }
 
 /** Packages that one folder wraps for all others. */
 const wrapped = {
-  '@grpc/grpc-js': 'storage',
   re2js: 'kube',
   '@kubernetes/client-node': 'client',
   commander: 'cli',

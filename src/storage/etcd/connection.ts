@@ -7,13 +7,11 @@
  * that takes long for one (it is paused, cut off, overloaded) is not waited for as long as there are others.
  */
 import { isIP } from 'node:net'
-import type { PeerCertificate } from 'node:tls'
-import { checkServerIdentity } from 'node:tls'
-import type { ChannelOptions } from '@grpc/grpc-js'
-import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js'
+import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import type { Clock } from '../../base/clock.ts'
 import { isStorageError, StorageError } from '../storage.ts'
 import { isLate, isTransient, toStorageError } from './errors.ts'
+import { type CallHeaders, GrpcChannel } from './grpc-channel.ts'
 import { type EtcdUser, Login } from './login.ts'
 import type { Answer, MemberStatus, Method, WatchCreateRequest, WatchResponse } from './messages.ts'
 import { authenticateMethod, statusMethod, watchMethod } from './messages.ts'
@@ -54,7 +52,7 @@ const patiencePart = 0.25
 
 interface Member {
   readonly endpoint: string
-  readonly client: Client
+  readonly channel: GrpcChannel
   readonly slow: SlowRequests
 }
 
@@ -97,9 +95,9 @@ export class EtcdConnection {
       const patienceMs = isLast ? Number.POSITIVE_INFINITY : this.#requestTimeoutMs * patiencePart
       try {
         const untilMs = Math.min(deadlineMs, this.#clock.now() + patienceMs)
-        const metadata = this.#login ? await this.#metadata(member, this.#login, untilMs) : new Metadata()
-        const extras = { metadata, slow: member.slow }
-        const answer = await unary(member.client, method, request, untilMs, options.signal, extras)
+        const headers = this.#login && (await this.#headers(member, this.#login, untilMs))
+        const extras = { headers, slow: member.slow }
+        const answer = await unary(member.channel, method, request, untilMs, options.signal, extras)
         this.#newest.take(answer, least, member.endpoint)
         return answer
       } catch (error) {
@@ -127,23 +125,14 @@ export class EtcdConnection {
   async *watch(request: WatchCreateRequest, signal: AbortSignal): AsyncGenerator<WatchResponse> {
     const member = await this.#choose(this.#clock.now() + this.#requestTimeoutMs, signal)
     const loginUntilMs = this.#clock.now() + this.#requestTimeoutMs
-    const metadata = this.#login ? await this.#metadata(member, this.#login, loginUntilMs) : new Metadata()
+    const headers = this.#login && (await this.#headers(member, this.#login, loginUntilMs))
+    if (signal.aborted) return
     // A member cut off from its cluster ends the stream instead of staying silent for ever.
-    metadata.set('hasleader', 'true')
-    const call = member.client.makeBidiStreamRequest(
-      watchMethod.path,
-      watchMethod.serialize,
-      watchMethod.deserialize,
-      metadata,
-    )
+    const call = member.channel.stream(watchMethod, request, { ...headers, hasleader: 'true' })
     const cancel = (): void => call.cancel()
     signal.addEventListener('abort', cancel, { once: true })
-    // The stream may fail between two reads of the loop; the loop hears of it at the next one.
-    call.on('error', () => undefined)
     try {
-      if (signal.aborted) return
-      call.write(request)
-      for await (const response of call as AsyncIterable<WatchResponse>) {
+      for await (const response of call) {
         this.#newest.check()
         // It does not say whether the token is at fault; another one is had for the asking.
         if (response.canceled && response.compactRevision === 0) this.#login?.forget()
@@ -167,26 +156,24 @@ export class EtcdConnection {
     this.#closed = true
     for (const member of this.#members) {
       member.slow.close()
-      member.client.close()
+      member.channel.close()
     }
   }
 
   /** @throws what the login met with */
-  async #metadata(member: Member, login: Login, deadlineMs: number): Promise<Metadata> {
-    const metadata = new Metadata()
+  async #headers(member: Member, login: Login, deadlineMs: number): Promise<CallHeaders | undefined> {
     const token = await login.token(async (name, password) => {
-      const answer = await unary(member.client, authenticateMethod, { name, password }, deadlineMs, undefined)
+      const answer = await unary(member.channel, authenticateMethod, { name, password }, deadlineMs, undefined)
       return answer.token
     })
-    if (token !== undefined) metadata.set('token', token)
-    return metadata
+    return token === undefined ? undefined : { token }
   }
 
   #newMember(endpoint: string, tls: EtcdTls): Member {
-    const client = newClient(endpoint, tls)
+    const channel = newChannel(endpoint, tls, this.#clock)
     const ask = async (timeoutMs: number): Promise<MemberStatus | 'silent'> => {
       try {
-        return await unary(client, statusMethod, undefined, this.#clock.now() + timeoutMs, undefined)
+        return await unary(channel, statusMethod, undefined, this.#clock.now() + timeoutMs, undefined)
       } catch (error) {
         if (isLate(error)) return 'silent'
         throw error
@@ -194,7 +181,7 @@ export class EtcdConnection {
     }
     const member: Member = {
       endpoint,
-      client,
+      channel,
       slow: new SlowRequests({ clock: this.#clock, ask, onSilent: () => this.#leave(member) }),
     }
     return member
@@ -216,7 +203,8 @@ export class EtcdConnection {
       try {
         // Without another endpoint there is no hurry.
         const patienceMs = this.#members.length > 1 ? this.#connectTimeoutMs : Number.POSITIVE_INFINITY
-        await this.#connect(member, Math.min(deadlineMs, this.#clock.now() + patienceMs), signal)
+        signal?.throwIfAborted()
+        await member.channel.connect(Math.min(deadlineMs, this.#clock.now() + patienceMs))
         this.#preferred = index
         return member
       } catch (error) {
@@ -227,79 +215,46 @@ export class EtcdConnection {
     }
     throw new StorageError('unavailable', `no etcd endpoint can be reached (${reasons.join('; ')})`, { cause })
   }
-
-  async #connect(member: Member, deadlineMs: number, signal: AbortSignal | undefined): Promise<void> {
-    const channel = member.client.getChannel()
-    for (;;) {
-      signal?.throwIfAborted()
-      const state = channel.getConnectivityState(true)
-      if (state === connectivityState.READY) return
-      if (state === connectivityState.TRANSIENT_FAILURE) {
-        // The channel does not tell why; a request that can't be sent does.
-        await unary(member.client, statusMethod, undefined, deadlineMs, signal)
-        return
-      }
-      await new Promise<void>((resolve, reject) => {
-        channel.watchConnectivityState(state, deadlineMs, (error) => {
-          if (error) reject(new Error('no connection in time', { cause: error }))
-          else resolve()
-        })
-      })
-    }
-  }
 }
 
-function newClient(endpoint: string, tls: EtcdTls): Client {
+function newChannel(endpoint: string, tls: EtcdTls, clock: Clock): GrpcChannel {
   const url = URL.parse(endpoint)
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '' || url.pathname !== '/') {
     throw new StorageError('invalid', `an etcd endpoint is http://host:port or https://host:port, not ${endpoint}`)
   }
-  const options: ChannelOptions = {
-    // Lists and watch batches are as long as they are; etcd bounds what one request writes.
-    'grpc.max_receive_message_length': -1,
-    'grpc.max_send_message_length': -1,
-    // A silent connection is found dead within 9 s; etcd refuses pings more often than every 5 s.
-    'grpc.keepalive_time_ms': 6_000,
-    'grpc.keepalive_timeout_ms': 3_000,
-    'grpc.initial_reconnect_backoff_ms': 100,
-    'grpc.max_reconnect_backoff_ms': 1_000,
-    // What is sent twice is decided here, not by the channel.
-    'grpc.enable_retries': 0,
-    'grpc.use_local_subchannel_pool': 1,
-    'grpc.enable_http_proxy': 0,
+  const origin = `${url.protocol}//${url.hostname}:${url.port || '2379'}`
+  if (url.protocol === 'http:') return new GrpcChannel({ origin }, clock)
+  const { ca, cert, key, serverName } = tls
+  const expected = serverName ?? url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const identity = {
+    // No IP address may be a TLS server name. Members are told apart by address, not by that name; what their
+    // certificate must say is checked against the address.
+    servername: isIP(expected) === 0 ? expected : 'etcd',
+    checkServerIdentity: (_name: string, given: PeerCertificate) => checkServerIdentity(expected, given),
   }
-  const address = `${url.hostname}:${url.port || '2379'}`
-  if (url.protocol === 'http:') return new Client(address, credentials.createInsecure(), options)
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const expected = tls.serverName ?? host
-  // Node sends no IP address as a TLS server name and throws when gRPC asks it to. Members are told apart by address,
-  // not by that name; what their certificate must say is checked against the address.
-  options['grpc.ssl_target_name_override'] = isIP(expected) === 0 ? expected : 'etcd'
-  const verify = { checkServerIdentity: (_name: string, cert: PeerCertificate) => checkServerIdentity(expected, cert) }
-  return new Client(
-    address,
-    credentials.createSsl(asBuffer(tls.ca), asBuffer(tls.key), asBuffer(tls.cert), verify),
-    options,
-  )
+  const files = {
+    ...(ca && { ca: asBuffer(ca) }),
+    ...(cert && { cert: asBuffer(cert) }),
+    ...(key && { key: asBuffer(key) }),
+  }
+  return new GrpcChannel({ origin, tls: { ...identity, ...files } }, clock)
 }
 
-function asBuffer(bytes: Uint8Array | undefined): Buffer | null {
-  return bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : null
-}
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 interface UnaryExtras {
-  readonly metadata?: Metadata
+  readonly headers?: CallHeaders | undefined
   /** Watches over it, and may give it up. */
   readonly slow?: SlowRequests
 }
 
 function unary<Request, Response extends Answer>(
-  client: Client,
+  channel: GrpcChannel,
   method: Method<Request, Response>,
   request: Request,
   deadlineMs: number,
   signal: AbortSignal | undefined,
-  { metadata = new Metadata(), slow }: UnaryExtras = {},
+  { headers, slow }: UnaryExtras = {},
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => call.cancel()
@@ -307,20 +262,12 @@ function unary<Request, Response extends Answer>(
       reject(error)
       cancel()
     })
-    const call = client.makeUnaryRequest(
-      method.path,
-      method.serialize,
-      method.deserialize,
-      request,
-      metadata,
-      { deadline: deadlineMs },
-      (error, response) => {
-        signal?.removeEventListener('abort', cancel)
-        if (outstanding) slow?.end(outstanding, response?.term ?? 0)
-        if (error) reject(error)
-        else resolve(response as Response)
-      },
-    )
+    const call = channel.unary(method, request, { deadlineMs, headers }, (error, response) => {
+      signal?.removeEventListener('abort', cancel)
+      if (outstanding) slow?.end(outstanding, response?.term ?? 0)
+      if (error) reject(error)
+      else resolve(response as Response)
+    })
     signal?.addEventListener('abort', cancel, { once: true })
   })
 }

@@ -1,71 +1,69 @@
-import { status } from '@grpc/grpc-js'
 import { describe, expect, it } from 'vitest'
 import { isStorageError, StorageError } from '../storage.ts'
 import { isTransient, toStorageError } from './errors.ts'
+import { GrpcError, grpcStatus } from './grpc-status.ts'
 
-function grpcError(code: number, details: string): Error {
-  return Object.assign(new Error(`${code} ${details}`), { code, details })
-}
+const grpcError = (code: number, details: string): Error => new GrpcError(code, details)
 
 describe('what etcd says, as a StorageError', () => {
   const cases: { name: string; given: Error; want: string; transient: boolean }[] = [
     {
       name: 'a compacted revision is compacted',
-      given: grpcError(status.OUT_OF_RANGE, 'etcdserver: mvcc: required revision has been compacted'),
+      given: grpcError(grpcStatus.outOfRange, 'etcdserver: mvcc: required revision has been compacted'),
       want: 'compacted',
       transient: false,
     },
     {
       name: 'a revision still to come is future',
-      given: grpcError(status.OUT_OF_RANGE, 'etcdserver: mvcc: required revision is a future revision'),
+      given: grpcError(grpcStatus.outOfRange, 'etcdserver: mvcc: required revision is a future revision'),
       want: 'future',
       transient: false,
     },
     {
       name: 'the quota alarm is full',
-      given: grpcError(status.RESOURCE_EXHAUSTED, 'etcdserver: mvcc: database space exceeded'),
+      given: grpcError(grpcStatus.resourceExhausted, 'etcdserver: mvcc: database space exceeded'),
       want: 'full',
       transient: false,
     },
     {
       name: 'a request over the limit is too large',
-      given: grpcError(status.INVALID_ARGUMENT, 'etcdserver: request is too large'),
+      given: grpcError(grpcStatus.invalidArgument, 'etcdserver: request is too large'),
       want: 'tooLarge',
       transient: false,
     },
     {
       name: 'too many operations are too large',
-      given: grpcError(status.INVALID_ARGUMENT, 'etcdserver: too many operations in txn request'),
+      given: grpcError(grpcStatus.invalidArgument, 'etcdserver: too many operations in txn request'),
       want: 'tooLarge',
       transient: false,
     },
     {
       name: 'too many requests are unavailable, though they share their gRPC code with the quota alarm',
-      given: grpcError(status.RESOURCE_EXHAUSTED, 'etcdserver: too many requests'),
+      given: grpcError(grpcStatus.resourceExhausted, 'etcdserver: too many requests'),
       want: 'unavailable',
       transient: true,
     },
     {
       name: 'a cluster without leader is unavailable',
-      given: grpcError(status.UNAVAILABLE, 'etcdserver: no leader'),
+      given: grpcError(grpcStatus.unavailable, 'etcdserver: no leader'),
       want: 'unavailable',
       transient: true,
     },
     {
       name: 'a missing right is unavailable, and asking again does not help',
-      given: grpcError(status.PERMISSION_DENIED, 'etcdserver: permission denied'),
+      given: grpcError(grpcStatus.permissionDenied, 'etcdserver: permission denied'),
       want: 'unavailable',
       transient: false,
     },
     {
       name: 'a login that is not accepted is unavailable, and asking again does not help',
-      given: grpcError(status.UNAUTHENTICATED, 'etcdserver: invalid auth token'),
+      given: grpcError(grpcStatus.unauthenticated, 'etcdserver: invalid auth token'),
       want: 'unavailable',
       transient: false,
     },
     {
       name: 'lost data is corrupt',
-      given: grpcError(status.DATA_LOSS, 'etcdserver: unrecoverable'),
+      given: grpcError(grpcStatus.dataLoss, 'etcdserver: unrecoverable'),
       want: 'corrupt',
       transient: false,
     },

@@ -1,16 +1,7 @@
 /** What etcd's gRPC errors mean to users of a `Storage`. The only place that reads etcd's error texts. */
-import { status } from '@grpc/grpc-js'
 import type { StorageErrorCode } from '../storage.ts'
 import { StorageError } from '../storage.ts'
-
-interface GrpcError extends Error {
-  readonly code: number
-  readonly details: string
-}
-
-function isGrpcError(error: unknown): error is GrpcError {
-  return error instanceof Error && 'code' in error && typeof error.code === 'number' && 'details' in error
-}
+import { GrpcError, grpcStatus } from './grpc-status.ts'
 
 /** etcd gives several errors one gRPC code, so its text decides first. */
 const byText: readonly (readonly [text: string, code: StorageErrorCode])[] = [
@@ -27,16 +18,17 @@ const byText: readonly (readonly [text: string, code: StorageErrorCode])[] = [
 /** Everything unnamed is `unavailable`: no quorum, no connection, no right to log in, an etcd that makes no sense. */
 export function toStorageError(error: unknown, what: string): StorageError {
   if (error instanceof StorageError) return error
-  if (!isGrpcError(error)) return new StorageError('unavailable', `${what}: etcd cannot be used`, { cause: error })
+  if (!(error instanceof GrpcError))
+    return new StorageError('unavailable', `${what}: etcd cannot be used`, { cause: error })
   const code = byText.find(([text]) => error.details.includes(text))?.[1] ?? byGrpcCode(error.code)
   return new StorageError(code, `${what}: ${error.details}`, { cause: error })
 }
 
 function byGrpcCode(code: number): StorageErrorCode {
   switch (code) {
-    case status.DATA_LOSS:
+    case grpcStatus.dataLoss:
       return 'corrupt'
-    case status.INVALID_ARGUMENT:
+    case grpcStatus.invalidArgument:
       return 'invalid'
     default:
       return 'unavailable'
@@ -46,27 +38,27 @@ function byGrpcCode(code: number): StorageErrorCode {
 /** True if asking another member, or the same one once more, may help. */
 export function isTransient(error: unknown): boolean {
   return (
-    isGrpcError(error) &&
+    error instanceof GrpcError &&
     toStorageError(error, '').code === 'unavailable' &&
-    error.code !== status.UNAUTHENTICATED &&
-    error.code !== status.PERMISSION_DENIED &&
-    error.code !== status.CANCELLED
+    error.code !== grpcStatus.unauthenticated &&
+    error.code !== grpcStatus.permissionDenied &&
+    error.code !== grpcStatus.cancelled
   )
 }
 
 /** True if our own deadline for a request passed. */
 export function isLate(error: unknown): boolean {
-  return isGrpcError(error) && error.code === status.DEADLINE_EXCEEDED
+  return error instanceof GrpcError && error.code === grpcStatus.deadlineExceeded
 }
 
 /** Refused before anything was done, because of the token: it has ended, or users and roles were changed since. */
 export function isTokenRefused(error: unknown): boolean {
-  return isGrpcError(error) && tokenTexts.some((text) => error.details.includes(text))
+  return error instanceof GrpcError && tokenTexts.some((text) => error.details.includes(text))
 }
 
 const tokenTexts = ['invalid auth token', 'revision of auth store is old', 'user name is empty']
 
 /** The answer to a login where etcd has no users. */
 export function saysAuthIsOff(error: unknown): boolean {
-  return isGrpcError(error) && error.details.includes('authentication is not enabled')
+  return error instanceof GrpcError && error.details.includes('authentication is not enabled')
 }

@@ -1,50 +1,17 @@
 /**
- * Stands in for `@grpc/grpc-js`, as far as the engine uses it: channels, calls and streams over the simulated network.
- * An address is `<machine>.<member>:2379`, so that each process has its own ways to the members.
+ * Stands in for `src/storage/etcd/grpc-channel.ts`: calls and streams over the simulated network. An address is
+ * `<machine>.<member>:2379`, so that each process has its own ways to the members.
  */
+import { GrpcError, grpcStatus } from '../../../src/storage/etcd/grpc-status.ts'
+import type { Method } from '../../../src/storage/etcd/messages.ts'
 import { simulated } from '../runtime/simulated-process.ts'
 import { EtcdRefusal } from './mvcc.ts'
 import type { Connection, Link } from './network.ts'
 
-export const status = {
-  OK: 0,
-  CANCELLED: 1,
-  UNKNOWN: 2,
-  INVALID_ARGUMENT: 3,
-  DEADLINE_EXCEEDED: 4,
-  PERMISSION_DENIED: 7,
-  DATA_LOSS: 15,
-  UNAVAILABLE: 14,
-  UNAUTHENTICATED: 16,
-} as const
+type State = 'idle' | 'connecting' | 'ready' | 'failed' | 'shut'
 
-export const connectivityState = { IDLE: 0, CONNECTING: 1, READY: 2, TRANSIENT_FAILURE: 3, SHUTDOWN: 4 } as const
-type State = (typeof connectivityState)[keyof typeof connectivityState]
-
-export const credentials = {
-  createInsecure: (): object => ({}),
-  createSsl(): never {
-    throw new Error('the simulated network has no TLS')
-  },
-}
-
-export class Metadata {
-  set(): void {
-    // Every watch of the simulated cluster asks for a leader.
-  }
-}
-
-class CallError extends Error {
-  readonly code: number
-  readonly details: string
-  constructor(code: number, details: string) {
-    super(`${code}: ${details}`)
-    this.code = code
-    this.details = details
-  }
-}
-
-const errorOf = (refusal: EtcdRefusal): CallError => new CallError(refusal.code, refusal.message)
+const errorOf = (refusal: EtcdRefusal): GrpcError => new GrpcError(refusal.code, refusal.message)
+const noConnection = (): GrpcError => new GrpcError(grpcStatus.unavailable, 'No connection established')
 
 const connectTimeoutMs = 20_000
 const firstBackoffMs = 100
@@ -57,7 +24,7 @@ interface Waiter {
 
 class Channel {
   readonly link: Link
-  #state: State = connectivityState.IDLE
+  #state: State = 'idle'
   #waiters: Waiter[] = []
   #backoffMs = firstBackoffMs
   connection: Connection | undefined
@@ -67,7 +34,7 @@ class Channel {
   }
 
   getConnectivityState(connect: boolean): State {
-    if (connect && this.#state === connectivityState.IDLE) this.#connect()
+    if (connect && this.#state === 'idle') this.#connect()
     return this.#state
   }
 
@@ -89,7 +56,7 @@ class Channel {
 
   close(): void {
     this.connection?.close()
-    this.#become(connectivityState.SHUTDOWN)
+    this.#become('shut')
   }
 
   #become(state: State): void {
@@ -102,10 +69,10 @@ class Channel {
   #connect(): void {
     const { link } = this
     const { scheduler } = link.network
-    this.#become(connectivityState.CONNECTING)
+    this.#become('connecting')
     const began = scheduler.now
     const look = (): void => {
-      if (this.#state !== connectivityState.CONNECTING || !link.machine.isAlive) return
+      if (this.#state !== 'connecting' || !link.machine.isAlive) return
       const isCut = link.isCut('there') || link.isCut('back')
       if (isCut && scheduler.now - began < connectTimeoutMs) {
         scheduler.after(200, look)
@@ -115,19 +82,19 @@ class Channel {
         const connection = link.open()
         connection.onBreak(() => {
           this.connection = undefined
-          if (this.#state === connectivityState.READY) this.#become(connectivityState.IDLE)
+          if (this.#state === 'ready') this.#become('idle')
         })
         this.connection = connection
-        this.#become(connectivityState.READY)
+        this.#become('ready')
       }
     }
     scheduler.after(2 * link.delayMs(), look)
   }
 
   #failed(): void {
-    this.#become(connectivityState.TRANSIENT_FAILURE)
+    this.#become('failed')
     this.link.network.scheduler.after(this.#backoffMs, () => {
-      if (this.#state === connectivityState.TRANSIENT_FAILURE) this.#become(connectivityState.IDLE)
+      if (this.#state === 'failed') this.#become('idle')
     })
     this.#backoffMs = Math.min(2 * this.#backoffMs, lastBackoffMs)
   }
@@ -143,35 +110,41 @@ interface UnaryCall {
   cancel(): void
 }
 
-export class Client {
+export class GrpcChannel {
   readonly #channel: Channel
 
-  constructor(address: string) {
-    const [machine = '', member = ''] = address.replace(/:\d+$/, '').split('.')
+  constructor({ origin }: { readonly origin: string }) {
+    const [machine = '', member = ''] = new URL(origin).hostname.split('.')
     this.#channel = new Channel(simulated.network.link(machine, member))
-  }
-
-  getChannel(): Channel {
-    return this.#channel
   }
 
   close(): void {
     this.#channel.close()
   }
 
-  makeUnaryRequest<Request, Response>(
-    path: string,
-    serialize: (request: Request) => Buffer,
-    deserialize: (bytes: Buffer) => Response,
+  async connect(deadline: number): Promise<void> {
+    for (;;) {
+      const state = this.#channel.getConnectivityState(true)
+      if (state === 'ready') return
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const done = (error?: Error): void => (error === undefined ? resolve() : reject(error))
+      const { link } = this.#channel
+      if (state === 'failed') link.network.scheduler.after(0, () => link.machine.isAlive && done(noConnection()))
+      else this.#channel.watchConnectivityState(state, deadline, done)
+      await promise
+    }
+  }
+
+  unary<Request, Response>(
+    { path, serialize, deserialize }: Method<Request, Response>,
     request: Request,
-    _metadata: Metadata,
-    { deadline }: { readonly deadline: number },
-    callback: (error: Error | null, response?: Response) => void,
+    { deadlineMs: deadline }: { readonly deadlineMs: number },
+    callback: (error: Error | undefined, response?: Response) => void,
   ): UnaryCall {
     const { link } = this.#channel
     const body = Buffer.from(serialize(request))
     let ended = false
-    const end = (error: Error | null, response?: Response): void => {
+    const end = (error: Error | undefined, response?: Response): void => {
       if (ended || !link.machine.isAlive) return
       ended = true
       timer?.cancel()
@@ -179,14 +152,14 @@ export class Client {
       callback(error, response)
     }
     let forget: () => void = () => undefined
-    const timer = afterUntil(link, deadline, () => end(new CallError(status.DEADLINE_EXCEEDED, 'Deadline exceeded')))
+    const timer = afterUntil(link, deadline, () => end(new GrpcError(grpcStatus.deadlineExceeded, 'Deadline exceeded')))
     const send = (connection: Connection): void => {
-      forget = connection.onBreak((why) => end(new CallError(status.UNAVAILABLE, why)))
+      forget = connection.onBreak((why) => end(new GrpcError(grpcStatus.unavailable, why)))
       connection.send('there', connection.lane(), () => {
         link.member.answer(path, body, (answer) => {
           connection.send('back', connection.lane(), () => {
             if (answer instanceof EtcdRefusal) end(errorOf(answer))
-            else end(null, deserialize(answer))
+            else end(undefined, deserialize(answer))
           })
         })
       })
@@ -196,20 +169,20 @@ export class Client {
       const state = this.#channel.getConnectivityState(true)
       const { connection } = this.#channel
       if (connection !== undefined) send(connection)
-      else if (state === connectivityState.TRANSIENT_FAILURE || state === connectivityState.SHUTDOWN) {
-        link.network.scheduler.after(0, () => end(new CallError(status.UNAVAILABLE, 'No connection established')))
+      else if (state === 'failed' || state === 'shut') {
+        link.network.scheduler.after(0, () => end(noConnection()))
       } else this.#channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, begin)
     }
     begin()
-    return { cancel: () => link.network.scheduler.after(0, () => end(new CallError(status.CANCELLED, 'Cancelled'))) }
+    return {
+      cancel: () => link.network.scheduler.after(0, () => end(new GrpcError(grpcStatus.cancelled, 'Cancelled'))),
+    }
   }
 
-  makeBidiStreamRequest<Request, Response>(
-    _path: string,
-    serialize: (request: Request) => Buffer,
-    deserialize: (bytes: Buffer) => Response,
-  ): WatchCall<Request, Response> {
-    return new WatchCall(this.#channel, serialize, deserialize)
+  stream<Request, Response>(method: Method<Request, Response>, request: Request): WatchCall<Request, Response> {
+    const call = new WatchCall(this.#channel, method)
+    call.write(request)
+    return call
   }
 }
 
@@ -223,20 +196,15 @@ class WatchCall<Request, Response> {
   #stop: () => void = () => undefined
   #wake: (() => void) | undefined
 
-  constructor(channel: Channel, serialize: (request: Request) => Buffer, deserialize: (bytes: Buffer) => Response) {
+  constructor(channel: Channel, { serialize, deserialize }: Method<Request, Response>) {
     this.#channel = channel
     this.#serialize = serialize
     this.#deserialize = deserialize
   }
 
-  on(): this {
-    // Errors are told by the iteration.
-    return this
-  }
-
   write(request: Request): void {
     const { connection, link } = this.#channel
-    if (connection === undefined) return this.#fail(new CallError(status.UNAVAILABLE, 'No connection established'))
+    if (connection === undefined) return this.#fail(noConnection())
     const body = Buffer.from(this.#serialize(request))
     const [there, back] = [connection.lane(), connection.lane()]
     let cancel: () => void = () => undefined
@@ -252,7 +220,7 @@ class WatchCall<Request, Response> {
     }
     const forget = connection.onBreak((why) => {
       stop()
-      this.#fail(new CallError(status.UNAVAILABLE, why))
+      this.#fail(new GrpcError(grpcStatus.unavailable, why))
     })
     connection.send('there', there, () => {
       if (stopped) return
@@ -267,7 +235,7 @@ class WatchCall<Request, Response> {
   cancel(): void {
     this.#stop()
     this.#stop = () => undefined
-    this.#fail(new CallError(status.CANCELLED, 'Cancelled on client'))
+    this.#fail(new GrpcError(grpcStatus.cancelled, 'Cancelled on client'))
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Response> {

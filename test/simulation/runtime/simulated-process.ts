@@ -20,7 +20,7 @@ const sqliteEngine = `${sources}storage/sqlite/`
 const replaced: readonly { readonly importer: string; readonly name: string; readonly by: string }[] = [
   { importer: sources, name: 'node:crypto', by: here('crypto.ts') },
   { importer: sources, name: 'node:timers/promises', by: here('timers-promises.ts') },
-  { importer: sources, name: '@grpc/grpc-js', by: here('../etcd/grpc.ts') },
+  { importer: `${sources}storage/etcd/`, name: './grpc-channel.ts', by: here('../etcd/grpc.ts') },
   { importer: sqliteEngine, name: 'node:fs', by: here('../disk/files.ts') },
   { importer: `${sources}base/inode.ts`, name: 'node:fs', by: here('../disk/files.ts') },
   { importer: sqliteEngine, name: 'node:sqlite', by: here('../disk/sqlite.ts') },
