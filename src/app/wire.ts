@@ -61,7 +61,6 @@ export async function wireCore(
   const turns = turnsOf(clock, diagnostics)
   const { catalog, declared } = catalogOf(features)
   const typeOf: FeatureContext['typeOf'] = (resource) => requiredType(catalog.types, resource)
-
   const cache = await WatchCache.start({ storage, clock, log })
   const lister = new CacheLister(cache, catalog.types)
   const stored = new CacheStoreView(cache)

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWebhookServer, type WebhookServer } from '../../test/support/webhook-server.ts'
 import { systemClock } from '../base/clock.ts'
-import { WebhookCallError, WebhookClient } from './webhook-client.ts'
+import { WebhookCallError } from './webhook-answer.ts'
+import { WebhookClient } from './webhook-client.ts'
 
 const secret = 'a secret of another server'
 

@@ -14,12 +14,8 @@ import type { Log } from '../../base/log.ts'
 import type { Slice, Turns } from '../../base/turns.ts'
 import { type Evaluator, plainFacts } from '../../cel/evaluator.ts'
 import type { AskPermission } from '../../cel/library/authorizer.ts'
-import {
-  readAnswer,
-  WebhookCallError,
-  type WebhookClient,
-  type WebhookCredentials,
-} from '../../client/webhook-client.ts'
+import { readAnswer, WebhookCallError } from '../../client/webhook-answer.ts'
+import type { WebhookClient, WebhookCredentials } from '../../client/webhook-client.ts'
 import { aggregate } from '../../kube/aggregate.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { matchesLabels } from '../../kube/label-selector.ts'
