@@ -165,6 +165,11 @@ export const bodies: readonly Body[] = [
     object: (value) => ({ ...open, spec: nested(900, ['"'.repeat(1_000_000), ...many(5_000, () => value)]) }),
   },
   {
+    what: 'an object of any form, a text of 350,000 lines 900 levels down',
+    path: opens,
+    object: (value) => ({ ...open, spec: nested(900, `${value}\n`.repeat(350_000)) }),
+  },
+  {
     what: 'an object of any form 900 levels deep, 30 times',
     path: opens,
     object: (value) => ({ ...open, spec: { list: many(30, () => nested(900, value)) } }),

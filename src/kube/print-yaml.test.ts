@@ -113,3 +113,12 @@ describe('a value as YAML', () => {
     )
   })
 })
+
+test('a text of very many lines far down is no block, which would be longer than a string can be', () => {
+  let value: unknown = 'a\n'.repeat(700_000)
+  for (let i = 0; i < 900; i++) value = { a: value }
+  const printed = printYaml(value)
+  expect(printed.length).toBeLessThan(8_000_000)
+  expect(printed).toContain('a: "a\\na\\n')
+  expect(parse(printYaml({ a: 'a\n'.repeat(50_000) }))).toEqual({ a: 'a\n'.repeat(50_000) })
+})

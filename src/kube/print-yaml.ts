@@ -42,10 +42,21 @@ function literalHeader(text: string): string | undefined {
   return text.endsWith('\n\n') ? '|+' : '|'
 }
 
+/** More indentation than this must be less than the text itself. */
+const freeIndentation = 64 * 1024
+
+/** As a block each line is indented: a megabyte of line ends, 900 levels down, would be more than a string can hold. */
+function isMostlyIndentation(text: string, indent: string): boolean {
+  if (text.length * indent.length <= freeIndentation) return false
+  let room = text.length + freeIndentation
+  for (let at = text.indexOf('\n'); at !== -1 && room >= 0; at = text.indexOf('\n', at + 1)) room -= indent.length
+  return room < 0
+}
+
 function scalar(value: unknown, indent: string): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? 'null'
   if (isPlain(value)) return value
-  const header = literalHeader(value)
+  const header = isMostlyIndentation(value, indent) ? undefined : literalHeader(value)
   if (header === undefined) return quote(value)
   const body = value.endsWith('\n') ? value.slice(0, -1) : value
   return `${header}\n${indent}${body.replaceAll('\n', `\n${indent}`)}`
