@@ -3,7 +3,7 @@
  * follows what: `full-<revision>`, `changes-<revision after which>-<revision>`, revisions with leading zeros. Each file
  * is read back as a whole before it counts.
  */
-import { readdir, rm, stat } from 'node:fs/promises'
+import { open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ReportProgress } from '../base/progress.ts'
 import { type Encryption, encryptedMarker } from '../encryption/encryption.ts'
@@ -28,6 +28,11 @@ export interface SetBackup {
   readonly revision: number
   readonly entries: number
 }
+
+/** By how much a clock may be set back and be believed. */
+const clockJumpMs = 60_000
+/** More than the first line of a backup. */
+const headBytes = 1024
 
 const namePattern = /^(?:full|changes-(\d{16}))-(\d{16})$/
 const digits = (revision: number): string => String(revision).padStart(16, '0')
@@ -71,8 +76,24 @@ export async function backUpInto(folder: string, dataDir: string, options: SetOp
   return done
 }
 
-async function isOlder(path: string, { fullAfterMs = Number.POSITIVE_INFINITY, clock }: SetOptions): Promise<boolean> {
-  return clock.now() - (await stat(path)).mtimeMs >= fullAfterMs
+/** One of the future is of a clock that was set back since, and tells nothing of its age: it counts as old. */
+async function isOlder(path: string, { fullAfterMs, clock }: SetOptions): Promise<boolean> {
+  if (fullAfterMs === undefined) return false
+  const ageMs = clock.now() - (await timeOf(path))
+  return ageMs >= fullAfterMs || ageMs < -clockJumpMs
+}
+
+/** When it was begun, by the clock of what made it; that of the file where it does not tell. */
+async function timeOf(path: string): Promise<number> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+    const [, time = ''] = /^\{[^\n]*"time":"([^"\n]*)"/.exec(buffer.toString('utf8', 0, bytesRead)) ?? []
+    const timeMs = Date.parse(time)
+    return Number.isNaN(timeMs) ? (await file.stat()).mtimeMs : timeMs
+  } finally {
+    await file.close()
+  }
 }
 
 async function backUpWhole(folder: string, dataDir: string, options: SetOptions): Promise<SetBackup> {

@@ -365,6 +365,23 @@ describe('a server', () => {
     expect(await readFile(join(restored, 'pki', 'ca.key'))).toEqual(await readFile(join(dataDir, 'pki', 'ca.key')))
   })
 
+  it('makes a full backup in time, however far its clock is set back', async () => {
+    const clockAt = (ms: number) => ({ clock: new FakeClock(ms), log: silentLog, fullAfterMs: 86_400_000 })
+    const begun = Date.UTC(2026, 5, 1)
+    await using storage = await open()
+    const isFull = async (ms: number): Promise<boolean> => {
+      await put(storage, '/a', String(ms))
+      return (await backUpInto(set, dataDir, clockAt(ms))).full
+    }
+    expect(await isFull(begun)).toBe(true)
+    expect(await isFull(begun + 80_000_000)).toBe(false)
+    expect(await isFull(begun - 30_000)).toBe(false)
+    const yearBack = Date.UTC(2025, 5, 1)
+    expect(await isFull(yearBack)).toBe(true)
+    expect(await isFull(yearBack + 80_000_000)).toBe(false)
+    expect(await isFull(yearBack + 86_400_000)).toBe(true)
+  })
+
   it('makes backups by itself, and goes on after one that failed', async () => {
     const clock = new FakeClock()
     const told: string[] = []
