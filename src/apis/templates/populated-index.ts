@@ -7,8 +7,7 @@
  * a quota's `used` moves with every pod) is not drift, and what was applied once and still says the same is not applied
  * again.
  */
-import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, sleep } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
@@ -123,7 +122,7 @@ export class PopulatedIndex implements PopulatedObjects {
   async *marked(kinds: ReadonlySet<string>): AsyncIterable<MarkedObjects> {
     let looked = 0
     for (const [namespace, lives] of [...this.#byNamespace]) {
-      if (++looked % lookedAtOnce === 0) await setImmediate()
+      if (++looked % lookedAtOnce === 0) await sleep(this.#deps.clock, 0)
       const objects = [...lives.values()].flatMap(believed)
       yield { namespace, objects: objects.filter(({ apiVersion, kind }) => kinds.has(`${apiVersion}/${kind}`)) }
     }
