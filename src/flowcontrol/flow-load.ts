@@ -9,7 +9,7 @@
  */
 
 /**
- * With 5 ms others wait 3 to 5 ms less, and a flood of creates gets three quarters done (docs/adr/0104).
+ * With 5 ms others wait 3 to 5 ms less, and a flood of creates gets three quarters done (docs/adr/0107).
  */
 const underWayMs = 8
 /** Of whatever cost: while some are flushed, others are decided. */
