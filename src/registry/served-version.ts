@@ -70,7 +70,9 @@ export function encodeForStorage(
   waits: Waits,
   slice: Slice | undefined,
 ): Eventual<Uint8Array> {
-  if (type.conversion?.remote === undefined) return encodeInSlices(object, type, slice)
+  if (type.conversion?.remote === undefined) {
+    return slice === undefined ? encodeStored(object, type) : encodeInSlices(object, type, slice)
+  }
   return andThen(toStoredVersion(object, type, waits), (stored) => encodeInSlices(stored, type, slice))
 }
 

@@ -13,7 +13,7 @@ import type { Readable } from 'node:stream'
 import type { Eventual } from '../../base/eventual.ts'
 import { requestTooLarge, StatusError } from '../../kube/status-error.ts'
 import type { ApiRequest } from '../api.ts'
-import { BodyBytes } from './body-bytes.ts'
+import { BodyBytes, type Come } from './body-bytes.ts'
 import { countedFromBytes, type Exchange } from './exchange.ts'
 
 /** Memory for each byte of a body while it is worked on: its text, its values, the bytes that are stored. */
@@ -23,12 +23,6 @@ const mostEarlyBytes = 8 * 1024 * 1024
 
 const noBytes = new Uint8Array(0)
 export const noBody: ApiRequest['body'] = () => noBytes
-
-/** What has come of a body, and whether that is all. */
-export interface Come {
-  readonly bytes: BodyBytes
-  readonly isWhole: boolean
-}
 
 export interface BodyOptions {
   readonly source: Readable

@@ -1,7 +1,6 @@
 /** What comes of a body over HTTP/1.1 while its request waits for the answers to those before it. */
 import type { IncomingMessage } from 'node:http'
-import type { Come } from './body.ts'
-import { BodyBytes } from './body-bytes.ts'
+import { BodyBytes, type Come } from './body-bytes.ts'
 
 export class EarlyBody {
   readonly #source: IncomingMessage
