@@ -8,7 +8,6 @@ import { BoundedCache } from '../base/bounded-cache.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { dealHand, hashFlow } from './dealer.ts'
 import type { FlowHeaders, FlowRequest, RequestAttributes } from './flow-control.ts'
-import { FlowLoad } from './flow-load.ts'
 import { type FlowSchema, matchesRequest, type PolicyRule } from './flow-schema.ts'
 import type { FlowStats } from './flow-stats.ts'
 import type { PriorityLevel } from './level.ts'
@@ -125,7 +124,6 @@ export class Classifier {
         schemaName: schema.name,
         level,
         stats,
-        load: new FlowLoad(),
         distinguisher,
         headers,
         hand: this.#deal(route, distinguisher),

@@ -57,7 +57,6 @@ export class PriorityLevel implements SeatOwner, TurnLevel {
       exempt: config.exempt,
       onChange: (atMs) => turn.changed(this, atMs),
       isTurnSpent: (atMs) => turn.isSpent(atMs),
-      isHeldBack: (flow, atMs) => turn.isHeldBack(flow, atMs),
       onDispatchable: () => turn.dispatch(this),
     })
     this.demand = new SeatDemand(nowMs)
@@ -121,7 +120,6 @@ export class PriorityLevel implements SeatOwner, TurnLevel {
 
   admit(flow: Flow, request: FlowRequest, work: WorkEstimate, caller: FlowCaller): Eventual<Admission> {
     const nowMs = this.#options.clock.monotonic()
-    this.#options.turn.see(flow, nowMs)
     const seat = new RequestSeat(flow, request, work, nowMs)
     flow.stats.estimatedSeats.observe(seat.seats)
     const outcome = this.queues.enter(seat, nowMs)

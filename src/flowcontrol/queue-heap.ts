@@ -14,7 +14,7 @@ export class QueueHeap {
   /** After any change of the queue: puts it where it belongs, or takes it out once nothing waits in it. */
   update(queue: Queue): void {
     if (queue.waiting.length === 0) {
-      if (queue.heapIndex >= 0) this.remove(queue)
+      if (queue.heapIndex >= 0) this.#remove(queue)
       return
     }
     if (queue.heapIndex < 0) {
@@ -24,7 +24,7 @@ export class QueueHeap {
     this.#sift(queue)
   }
 
-  remove(queue: Queue): void {
+  #remove(queue: Queue): void {
     const last = this.#queues.pop()
     if (last !== undefined && last !== queue) {
       this.#put(last, queue.heapIndex)

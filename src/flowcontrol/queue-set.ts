@@ -3,7 +3,7 @@
  *
  * Virtual time is the work, in seat-milliseconds, that each active queue has been given its fair share of. It passes at
  *
- *     min(limit, seats in use) / active queues      seat-milliseconds per millisecond
+ *     min(limit, seats in use + seats asked for) / active queues      seat-milliseconds per millisecond
  *
  * A queue's `nextStart` says how much work it has been given. The waiting request that would be done first, nextStart
  * plus its estimated work, is dispatched. Its estimate moves nextStart forward at once, and at its end the real
@@ -20,7 +20,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { RefusalReason } from './flow-control.ts'
 import type { Queuing } from './priority-level.ts'
-import { type Flow, Queue, type RequestSeat, SeatList } from './queue.ts'
+import { Queue, type RequestSeat, SeatList } from './queue.ts'
 import { QueueHeap } from './queue-heap.ts'
 import { estimatedServiceMs } from './work-estimate.ts'
 
@@ -32,8 +32,6 @@ export interface QueueSetOptions {
   readonly onChange: (nowMs: number) => void
   /** No further request is to begin now; those that come are queued. Only where there are queues. */
   readonly isTurnSpent: (nowMs: number) => boolean
-  /** The flow has as much under way as it may while others are served. Only where there are queues. */
-  readonly isHeldBack: (flow: Flow, nowMs: number) => boolean
   /** Requests wait, and there may be seats for them: `dispatchNext` is to be called, now or soon. */
   readonly onDispatchable: () => void
 }
@@ -47,10 +45,7 @@ const maxDebtMs = 10_000
 export class QueueSet {
   readonly #options: QueueSetOptions
   readonly #queues = new Map<number, Queue>()
-  /** Of the queues with waiting requests, those that may be served. */
   readonly #heap = new QueueHeap()
-  /** The others: the oldest request of each is of this flow, which is held back until one of its requests ends. */
-  readonly #heldBack = new Map<Flow, Set<Queue>>()
   readonly executing: SeatList = new SeatList()
   #queuing: Queuing | undefined
   #limit = 0
@@ -131,9 +126,7 @@ export class QueueSet {
     const queue = this.#leastLoaded(seat.flow.hand)
     const isSpent = this.#options.isTurnSpent(nowMs)
     // Here every request would be dispatched as soon as it is queued.
-    const isFirst = this.#heap.first === undefined && queue.waiting.length === 0
-    const isHeldBack = this.#options.isHeldBack(seat.flow, nowMs)
-    if (isFirst && this.#seatsInUse < this.#limit && this.#accommodates(seat) && !isSpent && !isHeldBack) {
+    if (this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#accommodates(seat) && !isSpent) {
       seat.queue = queue
       seat.flow.stats.queueLength.observe(1)
       this.#activate(queue, nowMs)
@@ -170,8 +163,6 @@ export class QueueSet {
     flow.stats.executing--
     if (queue) queue.nextStart += work.initialSeats * (durationMs - estimatedServiceMs)
     this.#charge(seat, cpuMs + seat.takeUncharged())
-    flow.load.end(seat.chargedMs)
-    this.#letOn(flow)
     if (queue) queue.executing--
     if (work.additionalLatencyMs > 0) {
       this.#options.clock.after(work.additionalLatencyMs, () => {
@@ -190,45 +181,20 @@ export class QueueSet {
   /** Begins the request that would be done first; false if none waits or there is no seat for it. */
   dispatchNext(): boolean {
     if (this.#waiting === 0 || this.#seatsInUse >= this.#limit) return false
-    const nowMs = this.#sync()
-    const queue = this.#firstToServe(nowMs)
+    const queue = this.#heap.first
     const seat = queue?.waiting.first
-    if (queue === undefined || seat === undefined) return false
+    if (queue === undefined || seat === undefined) throw new Error('requests wait, but in no queue')
     // Nothing overtakes it: a wide request would never find enough seats free.
     if (!this.#accommodates(seat)) {
       seat.flow.stats.notAccommodated++
       return false
     }
+    const nowMs = this.#sync()
     this.#dequeue(seat)
     this.#execute(seat, nowMs)
     this.#bound(queue)
     seat.onDispatch?.()
     return true
-  }
-
-  /** Undefined: all that wait are of flows that are held back. */
-  #firstToServe(nowMs: number): Queue | undefined {
-    for (;;) {
-      const queue = this.#heap.first
-      const flow = queue?.waiting.first?.flow
-      if (queue === undefined || flow === undefined || !this.#options.isHeldBack(flow, nowMs)) return queue
-      this.#heap.remove(queue)
-      const queues = this.#heldBack.get(flow)
-      if (queues === undefined) this.#heldBack.set(flow, new Set([queue]))
-      else queues.add(queue)
-      queue.heldBack = flow
-    }
-  }
-
-  /** Where it has still too much under way, `dispatchNext` finds that again. */
-  #letOn(flow: Flow): void {
-    const queues = this.#heldBack.get(flow)
-    if (queues === undefined) return
-    this.#heldBack.delete(flow)
-    for (const queue of queues) {
-      queue.heldBack = undefined
-      this.#heap.update(queue)
-    }
   }
 
   charge(seat: RequestSeat, cpuMs: number): void {
@@ -240,7 +206,6 @@ export class QueueSet {
   #charge(seat: RequestSeat, cpuMs: number): void {
     if (!(cpuMs > 0)) return
     seat.flow.stats.chargedMs += cpuMs
-    seat.chargedMs += cpuMs
     const { queue } = seat
     if (queue === undefined) return
     const work = cpuMs * this.#limit
@@ -331,7 +296,6 @@ export class QueueSet {
       queue.lastDispatch = ++this.#dispatches
     }
     flow.stats.executing++
-    flow.load.underWay++
     flow.stats.seatsExecuting += seats
     this.#options.onChange(nowMs)
   }
@@ -359,8 +323,7 @@ export class QueueSet {
   #bound(queue: Queue): void {
     const oldest = queue.waiting.first
     if (oldest && queue.nextStart < oldest.arrival) queue.nextStart = oldest.arrival
-    if (queue.heldBack === undefined) this.#heap.update(queue)
-    else if (oldest?.flow !== queue.heldBack) this.#letOn(queue.heldBack)
+    this.#heap.update(queue)
   }
 
   #retire({ index }: Queue): void {
@@ -376,7 +339,7 @@ export class QueueSet {
   /** To be called before anything changes: the present state has held since the last call. */
   #syncAt(nowMs: number): void {
     if (this.#activeQueues > 0) {
-      const busy = Math.min(this.#limit, this.#seatsInUse)
+      const busy = Math.min(this.#limit, this.#seatsInUse + this.#seatsWaiting)
       this.#virtualTime += ((nowMs - this.#virtualTimeAtMs) * busy) / this.#activeQueues
     }
     this.#virtualTimeAtMs = nowMs

@@ -3,7 +3,6 @@
  */
 
 import type { FlowHeaders, FlowRequest, Seat, SeatLevel } from './flow-control.ts'
-import type { FlowLoad } from './flow-load.ts'
 import type { FlowStats } from './flow-stats.ts'
 import { estimatedServiceMs, maxSeatsOf, type WorkEstimate } from './work-estimate.ts'
 
@@ -20,7 +19,6 @@ export interface Flow {
   /** The queues that were dealt to it; empty where the level has none. */
   readonly hand: readonly Queue[]
   readonly stats: FlowStats
-  readonly load: FlowLoad
   readonly headers: FlowHeaders
 }
 
@@ -61,7 +59,6 @@ export class RequestSeat implements Seat {
   startedAtMs = 0
   /** Of the main thread, and not counted yet: at the end, or when it is worth the while. */
   unchargedMs = 0
-  chargedMs = 0
   /** Called once when a request that had to wait is dispatched. */
   onDispatch: (() => void) | undefined
   previous: RequestSeat | undefined
@@ -159,12 +156,9 @@ export class Queue {
   lastDispatch = 0
   /** Where it is in the heap; -1 if nothing waits. */
   heapIndex = -1
-  /** The flow of its oldest request, where that has to wait until another request of its flow ends. */
-  heldBack: Flow | undefined
 
   constructor(index: number) {
     this.index = index
-    this.heldBack = undefined
   }
 
   get idle(): boolean {

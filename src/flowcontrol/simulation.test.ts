@@ -217,15 +217,15 @@ describe('requests that are answered without a pause', () => {
     )
   })
 
-  test('begin for 5 ms in one turn; the rest begin in the next, in fair order', async () => {
+  test('begin for 10 ms in one turn; the rest begin in the next, in fair order', async () => {
     const ends: (() => void)[] = []
     const { apf, hold } = heldWorld(ends)
     let turn = 1
     const served: string[] = []
     const serve = (user: string, admission: Admission): void => {
       served.push(`${turn} ${user}`)
-      hold(2)
-      seatOf(admission).release(2)
+      hold(4)
+      seatOf(admission).release(4)
     }
     const send = (user: string): void => {
       const answer = apf.admit(requestOf(user, {}, 0), patient)

@@ -5,21 +5,19 @@
  *   memory takes its seat and gives it back without a pause, so a flood of such requests would never find a seat taken,
  *   and all of them would be worked on in the order in which their sockets were read. With seats that are taken until
  *   the turn ends, no more requests of a level are worked on in one turn than it has seats.
- * - **A turn is bounded.** After 5 ms no further request of a level with queues begins in it; the others queue, and
+ * - **A turn is bounded.** After 10 ms no further request of a level with queues begins in it; the others queue, and
  *   begin in the next turn, in fair order. Between two turns all sockets are served. The levels that have requests
  *   waiting take turns, one request each; at least one begins in every turn.
- * - **A flow is held back** while it has enough under way and others are served (`flow-load.ts`).
  * - **Seats in use are observed** twice in a turn, not twice for each request: what they were at its end, before seats
  *   were released, stood since the first change of the turn.
  *
  * Without an event loop (`endOfTurn` absent) all of it happens at once, and no turn is bounded.
  */
 import type { Clock } from '../base/clock.ts'
-import { PresentFlows } from './flow-load.ts'
-import type { Flow, RequestSeat } from './queue.ts'
+import type { RequestSeat } from './queue.ts'
 
 /** For how long requests begin in one turn. */
-const turnMs = 5
+const turnMs = 10
 
 /** A priority level, as the turn knows it. */
 export interface TurnLevel {
@@ -40,7 +38,6 @@ export class Turn {
   readonly #changed = new Map<TurnLevel, number>()
   /** In the order in which they are served. */
   readonly #waiting = new Set<TurnLevel>()
-  readonly #present = new PresentFlows<Flow>()
 
   /** `endOfTurn` runs its argument once the present turn is over. */
   constructor(clock: Clock, endOfTurn: ((run: () => void) => void) | undefined) {
@@ -66,16 +63,6 @@ export class Turn {
     if (this.#changed.has(level)) return
     this.#changed.set(level, nowMs)
     this.#awaitEnd()
-  }
-
-  /** A request of the flow has come. */
-  see(flow: Flow, nowMs: number): void {
-    this.#present.see(flow, nowMs)
-  }
-
-  /** The flow has so much under way that further requests of it would make those of others wait. */
-  isHeldBack(flow: Flow, nowMs: number): boolean {
-    return this.#endOfTurn !== undefined && flow.load.isFull && this.#present.hasOthers(flow, nowMs)
   }
 
   /** No further request is to begin in this turn. */
