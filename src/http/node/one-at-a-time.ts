@@ -11,6 +11,8 @@ import { EarlyBody } from './early-body.ts'
 const mostPipelined = 32
 /** Headers and bodies of all that wait. */
 const mostPipelinedBytes = 64 * 1024
+/** A client may have read an answer before this process hears that it was sent. More than this is not read. */
+const mostUnheardBytes = 64 * 1024
 
 interface Waiting {
   readonly response: ServerResponse
@@ -32,8 +34,7 @@ export class OneAtATime {
 
   /** `begin` is called when all answers before are sent, and never if it can no longer be answered. */
   add(response: ServerResponse, hasBody: boolean, begin: Waiting['begin']): void {
-    const current = this.#current
-    if (this.#waiting.length === 0 && (current === undefined || current.writableFinished)) {
+    if (this.#waiting.length === 0 && isSent(this.#current)) {
       this.#current = response
       return begin(undefined)
     }
@@ -81,6 +82,12 @@ export class OneAtATime {
     if (bytes > mostPipelinedBytes) this.#onExcess('pipelined_flood')
   }
 }
+
+/** The system has all of the answer, or is about to say so: a client that sends the next request has waited for it. */
+const isSent = (response: ServerResponse | undefined): boolean =>
+  response === undefined ||
+  response.writableFinished ||
+  (response.writableEnded && response.req.socket.writableLength <= mostUnheardBytes)
 
 function headerBytesOf({ url = '', rawHeaders }: IncomingMessage): number {
   let bytes = url.length
