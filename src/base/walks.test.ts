@@ -50,7 +50,7 @@ test('a walk goes on for a slice in each turn of the loop, and several by turns'
   expect(turns).toEqual(['a0 a1 a2', 'b0 b1 b2', 'a3 a4 b3', ''])
 })
 
-test('one that is begun in place of another goes on from its own start, one again when the other has ended', async () => {
+test('one begun in place of another goes on from its own start, one again when the other has ended', async () => {
   await using world = new World()
   world.walks.begin('a', world.walk('old', 5))
   expect(await world.turn()).toBe('old0 old1 old2')

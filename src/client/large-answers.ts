@@ -1,6 +1,7 @@
 /**
  * Places for answers that are large. What a webhook sends is not the client's, and counts for no flow: so few large
- * answers are in memory at once, and of one address fewer. Others are not read until a place is free, within their time.
+ * answers are in memory at once, and of one address fewer. Others are not read until a place is free, within their
+ * time.
  */
 
 const most = 8

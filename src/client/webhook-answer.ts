@@ -1,4 +1,4 @@
-/** What a webhook answers, and what is wrong with it, in the words of Go's HTTP client. A long answer is read in slices. */
+/** What a webhook answers, and what is wrong with it, in the words of Go's HTTP client. Long ones come in slices. */
 import type { Eventual } from '../base/eventual.ts'
 import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'

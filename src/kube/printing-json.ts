@@ -1,7 +1,7 @@
 /**
  * JSON as bytes, with places for a pause: the counterpart of `json-pieces.ts`. `JSON.stringify` of a map of 29,000
- * members is one piece of 10 ms, and of an object with as many `managedFields` two. With a stack of its own, and nothing
- * is looked into before it is printed: each level would go through all below it.
+ * members is one piece of 10 ms, and of an object with as many `managedFields` two. With a stack of its own, and
+ * nothing is looked into before it is printed: each level would go through all below it.
  */
 import type { Resumable } from '../base/resumable.ts'
 import { isExactNumber } from './json-value.ts'
@@ -31,7 +31,7 @@ function open(value: Collection): Open {
 const isCollection = (value: unknown): value is Collection =>
   typeof value === 'object' && value !== null && !isExactNumber(value)
 
-/** The bytes of `JSON.stringify(root)`, in a buffer of their own. `root` is plain JSON: nothing in it has a `toJSON`. */
+/** The bytes of `JSON.stringify(root)`, in a buffer of their own. `root` is plain JSON: no value has a `toJSON`. */
 export function* printingJson(root: Collection): Resumable<Uint8Array> {
   const pieces: Uint8Array[] = []
   const stack = [open(root)]

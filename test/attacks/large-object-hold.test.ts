@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { sliceMs } from '../../src/base/turns.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure, invalidObject } from '../support/refusal.ts'
 import { TurnCounter } from '../support/turn-counter.ts'
 
 const lookMs = sliceMs / 2
@@ -205,7 +206,7 @@ describe('attack: what every later write would be held against is bounded', () =
   ])('$name', async ({ path, kind, spec, problem }) => {
     const response = await plane.fetch(path, { method: 'POST', body: JSON.stringify({ metadata, spec }), headers })
     expect(response.status).toBe(422)
-    expect(((await response.json()) as { message: string }).message).toBe(`${kind} "large" is invalid: ${problem}`)
+    expect(await response.json()).toEqual(invalidObject({ kind, name: 'large' }, [problem]))
   })
 
   test('a quota that names one scope thousands of times is judged once', { timeout: 5000 }, async () => {
@@ -223,9 +224,8 @@ describe('attack: what every later write would be held against is bounded', () =
     const body = JSON.stringify({ ...pods, spec: { containers } })
     const response = await plane.fetch(`${namespaced}/pods`, { method: 'POST', body, headers })
     expect(response.status).toBe(413)
-    expect(((await response.json()) as { message: string }).message).toBe(
-      'Request entity too large: limit is 30000 values',
-    )
+    const message = 'Request entity too large: limit is 30000 values'
+    expect(await response.json()).toEqual(failure({ message, reason: 'RequestEntityTooLarge', code: 413 }))
     await plane.fetch(`${namespaced}/limitranges/defaults`, { method: 'DELETE' })
   })
 })

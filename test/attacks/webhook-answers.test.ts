@@ -1,6 +1,6 @@
 /**
- * A webhook that answers at length: what it sends is worked on in turns, as bodies of clients are, and few large answers
- * are in memory at once. Time is made by hand, every look at it costs half a slice: what is counted is turns.
+ * A webhook that answers at length: what it sends is worked on in turns, as bodies of clients are, and few large
+ * answers are in memory at once. Time is made by hand, every look at it costs half a slice: what is counted is turns.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'

@@ -389,7 +389,8 @@ class DiskRun {
     await this.#pause(reserveMs)
     const left = (await storage.range(span)).entries.length
     const { writes: takes = 'none', freeBytes = 0 } = storage.condition?.() ?? {}
-    const told = `${left} keys are left, ${freeBytes} bytes are free, ${disk.freeBytes} of them outside: it takes ${takes}`
+    const room = `${freeBytes} bytes are free, ${disk.freeBytes} of them outside`
+    const told = `${left} keys are left, ${room}: it takes ${takes}`
     this.#scheduler.tell(told)
     if (left > 0 || (takes !== 'all' && freeBytes >= 2 * reserveBytes)) this.problems.push(`emptied: ${told}`)
     if (takes !== 'all') return

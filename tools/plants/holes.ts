@@ -108,7 +108,7 @@ export const holePlants: readonly Plant[] = [
   plant(
     'an error about a webhook quotes what another server says',
     ['src/client/webhook-client.test.ts'],
-    'src/client/webhook-client.ts',
+    'src/client/webhook-answer.ts',
     "? 'invalid JSON' :",
     '? text :',
   ),

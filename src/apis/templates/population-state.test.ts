@@ -117,7 +117,7 @@ const inSlices = (): void => {
   expect(world.turns.length).toBeGreaterThan(world.enqueued.length / mostInSlice)
 }
 
-test('an edit of a template counts and enqueues the namespaces that it concerns, the former as well, in slices', async () => {
+test('an edit of a template counts and enqueues what it concerns, the former as well, in slices', async () => {
   expect(world.state.matchedNamespaces.counted('t')).toBe(count / 2)
   await world.client.update(templateResource, world.template(2, 'odd'))
   await world.until(() => world.enqueued.length >= count)

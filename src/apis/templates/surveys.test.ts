@@ -123,7 +123,7 @@ class World implements AsyncDisposable {
   }
 }
 
-test('ten thousand namespaces are looked at a slice in each turn, and enqueued so, with word of how far it is', async () => {
+test('ten thousand namespaces are looked at in slices, and enqueued so, with word of how far it is', async () => {
   await using world = new World(10_000)
   const next = version(2, 'a')
   world.surveys.change(next, version(1, 'a'))
@@ -135,7 +135,7 @@ test('ten thousand namespaces are looked at a slice in each turn, and enqueued s
   expect([world.done, world.surveys.isDone(next)]).toEqual([[{ version: next, pruned: [], counted: 10_000 }], true])
 })
 
-test('nothing is known of a version before all have been looked at, and nothing of one that has been replaced', async () => {
+test('nothing is known of a version before all are looked at, and nothing of one that is replaced', async () => {
   await using world = new World(1000)
   const [first, second] = [version(2, 'a'), version(3, 'b')]
   world.surveys.change(first, version(1, 'a'))
@@ -167,7 +167,7 @@ test('while it is stopped it hears of every change that matters, and of none whe
   expect(world.done).toHaveLength(3)
 })
 
-test('of a template that is gone, all that it selected or held are enqueued, of versions amid a look as well', async () => {
+test('of a template that is gone, all that it selected or held are enqueued, amid a look as well', async () => {
   await using world = new World(1000)
   world.set('held', 'c')
   world.holding.add('held')
@@ -190,7 +190,7 @@ test('at a start none is enqueued: another does', async () => {
   expect([world.enqueued.size, world.done.length]).toEqual([0, 1])
 })
 
-test('whatever changes amid the look, what is found is what looking at all at once would find, and none is missed', async () => {
+test('whatever changes amid the look, it finds what looking at all at once would find', async () => {
   const name = fc.integer({ min: 0, max: 999 }).map((i) => `n${i}`)
   const wanted = fc.constantFrom('a', 'b', 'c')
   const step = fc.oneof(

@@ -133,9 +133,8 @@ async function applyPatch(
 ): Promise<KubeObject | undefined> {
   if (sent === undefined || (Array.isArray(sent) && sent.length === 0)) return undefined
   if (object === undefined) {
-    throw internalError(
-      `admission webhook ${quote(hook.webhook.name)} attempted to modify the object, which is not supported for this operation`,
-    )
+    const tried = `admission webhook ${quote(hook.webhook.name)} attempted to modify the object`
+    throw internalError(`${tried}, which is not supported for this operation`)
   }
   let value: JsonValue
   try {

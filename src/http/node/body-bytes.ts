@@ -1,7 +1,7 @@
 /**
- * The bytes of a body as they come, piece by piece. Each chunk, frame or TLS record is an object of its own, of some 250
- * bytes, which over HTTP/2 also keeps the 64 KiB that it was read with: kept as they are, the pieces of a client that
- * sends its body byte by byte take hundreds of times what it sends. So they are copied together.
+ * The bytes of a body as they come, piece by piece. Each chunk, frame or TLS record is an object of its own, of some
+ * 250 bytes, which over HTTP/2 also keeps the 64 KiB that it was read with: kept as they are, the pieces of a client
+ * that sends its body byte by byte take hundreds of times what it sends. So they are copied together.
  */
 
 /** A body may come in so many pieces, whatever their size. */

@@ -52,8 +52,8 @@ function keepReal(conflicts: readonly Conflict[]): readonly Conflict[] {
 }
 
 /**
- * Of all that is told of fields: one that lies 900 levels down has a path of 1,800 characters, and 28,000 of them are 50
- * MB. Ours: upstream tells all.
+ * Of all that is told of fields: one that lies 900 levels down has a path of 1,800 characters, and 28,000 of them are
+ * 50 MB. Ours: upstream tells all.
  */
 const maxTold = 128 * 1024
 

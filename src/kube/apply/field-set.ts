@@ -291,8 +291,8 @@ export function has(set: FieldSet, path: readonly PathElement[]): boolean {
 }
 
 /**
- * The path of each member: the members among siblings first, then what is below each (upstream's order). With a stack of
- * its own: sets are as deep as what they are of.
+ * The path of each member: the members among siblings first, then what is below each (upstream's order). With a stack
+ * of its own: sets are as deep as what they are of.
  */
 function* membersOf<P>(set: FieldSet, root: P, below: (path: P, element: PathElement) => P): Generator<P> {
   const stack: (readonly [FieldSet, P])[] = [[set, root]]

@@ -68,8 +68,8 @@ export interface Weighed<T> {
 }
 
 /**
- * How many values are in it. Beyond `manyMembers` it is not counted how many more; what has anything in it that may have
- * members itself is not looked into and counts as large: each level would go through all below it.
+ * How many values are in it. Beyond `manyMembers` it is not counted how many more; what has anything in it that may
+ * have members itself is not looked into and counts as large: each level would go through all below it.
  */
 export function weightOf(value: JsonValue | undefined): number {
   if (typeof value !== 'object' || value === null) return 1

@@ -25,7 +25,8 @@ export class MessageReader {
   }
 
   /**
-   * Those that are complete now. Each is a copy of its own: what is kept of one must not keep the piece that it came in.
+   * Those that are complete now. Each is a copy of its own: what is kept of one must not keep the piece that it came
+   * in.
    *
    * @throws GrpcError where it is compressed: nothing was said to be understood
    */

@@ -39,8 +39,8 @@ function checkQuotaName(report: Report, field: string, name: string): void {
 const amountsAtOnce = 1000
 
 /**
- * Ours: each change of content goes through all names of all quotas of its namespace, 90 at most, in one piece. What was
- * stored with more may stay.
+ * Ours: each change of content goes through all names of all quotas of its namespace, 90 at most, in one piece. What
+ * was stored with more may stay.
  */
 export const maxNames = 256
 
