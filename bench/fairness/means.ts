@@ -127,8 +127,12 @@ function ask(
   })
 }
 
-/** Connections that ask once, and do not read what they are answered. */
-export async function slowReaders(means: Means, connections: number, path: string): Promise<void> {
+/** Connections over HTTP/1.1, each made anew when it is ended. `use` answers when it has no more to send. */
+async function keepConnecting(
+  means: Means,
+  connections: number,
+  use: (socket: tls.TLSSocket, ended: Promise<unknown>) => Promise<void>,
+): Promise<void> {
   await Promise.all(
     Array.from({ length: connections }, async () => {
       while (!means.signal.aborted) {
@@ -136,18 +140,24 @@ export async function slowReaders(means: Means, connections: number, path: strin
         const stop = (): void => void socket.destroy()
         means.signal.addEventListener('abort', stop, { once: true })
         const ended = closed(socket)
-        socket.once('secureConnect', () => {
-          means.tally.sent++
-          socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
-          socket.pause()
-        })
+        await Promise.race([new Promise((resolve) => socket.once('secureConnect', resolve)), ended])
+        if (!socket.destroyed) await use(socket, ended)
         await ended
+        means.signal.removeEventListener('abort', stop)
         count(means.tally, 'cut')
         await sleep(pauseMs)
       }
     }),
   )
 }
+
+/** Connections that ask once, and do not read what they are answered. */
+export const slowReaders = (means: Means, connections: number, path: string): Promise<void> =>
+  keepConnecting(means, connections, async (socket) => {
+    means.tally.sent++
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    socket.pause()
+  })
 
 export async function silentConnections(means: Means, connections: number): Promise<void> {
   const { host, port } = means.endpoint
@@ -185,29 +195,13 @@ export async function handshakes(means: Means, atOnce: number): Promise<void> {
   )
 }
 
-/** Connections over HTTP/1.1 that write what comes next as long as they may, each made anew when it is ended. */
-export async function writers(means: Means, connections: number, pieces: () => Iterable<string>): Promise<void> {
-  await Promise.all(
-    Array.from({ length: connections }, async () => {
-      while (!means.signal.aborted) {
-        const socket = socketOf(means, ['http/1.1'])
-        const stop = (): void => void socket.destroy()
-        means.signal.addEventListener('abort', stop, { once: true })
-        const ended = closed(socket)
-        socket.on('data', ignore)
-        await Promise.race([new Promise((resolve) => socket.once('secureConnect', resolve)), ended])
-        for (const piece of pieces()) {
-          if (socket.destroyed) break
-          means.tally.sent++
-          if (!socket.write(piece)) {
-            await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), ended])
-          }
-        }
-        await ended
-        means.signal.removeEventListener('abort', stop)
-        count(means.tally, 'cut')
-        await sleep(pauseMs)
-      }
-    }),
-  )
-}
+/** Connections that write what comes next as long as they may. */
+export const writers = (means: Means, connections: number, pieces: () => Iterable<string>): Promise<void> =>
+  keepConnecting(means, connections, async (socket, ended) => {
+    socket.on('data', ignore)
+    for (const piece of pieces()) {
+      if (socket.destroyed) break
+      means.tally.sent++
+      if (!socket.write(piece)) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), ended])
+    }
+  })
