@@ -131,3 +131,28 @@ test.each([null, 1, 'key', [[]]])(
     expect(faults).toEqual([`${url}/keys is no set of keys`])
   },
 )
+
+const strangerKey = (kid?: string): object => ({
+  ...stranger.publicKey.export({ format: 'jwk' }),
+  ...(kid === undefined ? {} : { kid }),
+})
+
+test.each(['one', undefined])('of the keys of an issuer that are called %s sixteen are tried', async (kid) => {
+  const header = { alg: 'RS256', ...(kid === undefined ? {} : { kid }) }
+  const own = { ...publicKey.export({ format: 'jwk' }), ...(kid === undefined ? {} : { kid }) }
+  keys = [...Array.from({ length: 15 }, () => strangerKey(kid)), own]
+  expect(await authenticator().authenticate({ bearerToken: token(header, claims(), byKey) })).toBeDefined()
+  keys = [strangerKey(kid), ...keys]
+  const bearerToken = token(header, claims(), byKey)
+  expect(await refusal(authenticator().authenticate({ bearerToken }))).toEqual(unauthorized)
+  expect(faults).toEqual([])
+})
+
+test('an issuer with more than 256 keys is a fault that its operator hears of', async () => {
+  keys = [...Array.from({ length: 255 }, (_, i) => strangerKey(`k${i}`)), jwk]
+  const bearerToken = token({ alg: 'RS256', kid: 'one' }, claims(), byKey)
+  expect(await authenticator().authenticate({ bearerToken })).toBeDefined()
+  keys = [strangerKey('k255'), ...keys]
+  expect(await refusal(authenticator().authenticate({ bearerToken }))).toEqual(unauthorized)
+  expect(faults).toEqual([`${url}/keys has 257 keys, and 256 are taken at most`])
+})

@@ -8,7 +8,7 @@
  * @see k8s.io/apiserver/plugin/pkg/authenticator/token/oidc/oidc.go v0.36
  */
 import { hash } from 'node:crypto'
-import type { JSONWebKeySet, JWTPayload, JWTVerifyOptions } from 'jose'
+import type { JWTPayload } from 'jose'
 import type { Clock } from '../base/clock.ts'
 import { SizedCache } from '../base/sized-cache.ts'
 import { StatusError, unauthorized } from '../kube/status-error.ts'
@@ -16,6 +16,7 @@ import type { JsonObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
 import { type ClaimMappings, ClaimsError, userOfClaims } from './claim-mapping.ts'
+import { IssuerKeys } from './issuer-keys.ts'
 import { issuerOf } from './token-issuer.ts'
 
 export const oidcAlgorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'] as const
@@ -54,19 +55,13 @@ const leewaySeconds = 300
 /** Of all tokens that are remembered. */
 const rememberedLength = 16 * 1024 * 1024
 
-/** Of what a key holds each is judged by itself. */
-function isKeySet(document: unknown): document is JSONWebKeySet {
-  const keys: unknown = (document as { readonly keys?: unknown } | null | undefined)?.keys
-  return Array.isArray(keys) && keys.every((key) => typeof key === 'object' && key !== null && !Array.isArray(key))
-}
-
 export class OidcAuthenticator implements Authenticator {
   readonly name = 'oidc'
   readonly #issuer: JwtIssuer
   readonly #deps: OidcDeps
   readonly #verified = new SizedCache<Verified>(rememberedLength)
-  #keys: JSONWebKeySet | undefined
-  #fetching: Promise<JSONWebKeySet> | undefined
+  #keys: IssuerKeys | undefined
+  #fetching: Promise<IssuerKeys> | undefined
   #fetchedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(issuer: JwtIssuer, deps: OidcDeps) {
@@ -118,31 +113,16 @@ export class OidcAuthenticator implements Authenticator {
     return this.#checkedWith(await this.#fetchKeys(), token)
   }
 
-  async #checkedWith(keys: JSONWebKeySet, token: string): Promise<JWTPayload> {
-    const { createLocalJWKSet, errors, jwtVerify } = await import('jose')
+  #checkedWith(keys: IssuerKeys, token: string): Promise<JWTPayload> {
     const { url, audiences, algorithms } = this.#issuer
-    const options: JWTVerifyOptions = {
+    return keys.verify(token, {
       issuer: url,
       audience: [...audiences],
       algorithms: [...algorithms],
       requiredClaims: ['exp'],
       clockTolerance: leewaySeconds,
       currentDate: new Date(this.#deps.clock.now()),
-    }
-    try {
-      return (await jwtVerify(token, createLocalJWKSet(keys), options)).payload
-    } catch (error) {
-      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
-      // It does not say which key: any of them will do.
-      for await (const key of error) {
-        try {
-          return (await jwtVerify(token, key, options)).payload
-        } catch (failure) {
-          if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure
-        }
-      }
-      throw new errors.JWSSignatureVerificationFailed()
-    }
+    })
   }
 
   #mayFetch(): boolean {
@@ -153,7 +133,7 @@ export class OidcAuthenticator implements Authenticator {
    * What is under way is shared; what failed is tried again, but not by every stranger. Tokens that known keys verify
    * wait for none of it.
    */
-  #fetchKeys(): Promise<JSONWebKeySet> {
+  #fetchKeys(): Promise<IssuerKeys> {
     if (this.#fetching !== undefined) return this.#fetching
     if (!this.#mayFetch()) return Promise.reject(unauthorized())
     this.#fetchedAtMs = this.#deps.clock.monotonic()
@@ -173,7 +153,7 @@ export class OidcAuthenticator implements Authenticator {
     return this.#fetching
   }
 
-  async #ask(): Promise<JSONWebKeySet> {
+  async #ask(): Promise<IssuerKeys> {
     const { url, discoveryUrl = `${url.replace(/\/$/, '')}/.well-known/openid-configuration` } = this.#issuer
     const document = await this.#deps.getJson(discoveryUrl)
     const { issuer, jwks_uri: keysUrl } = (document ?? {}) as { issuer?: unknown; jwks_uri?: unknown }
@@ -181,9 +161,7 @@ export class OidcAuthenticator implements Authenticator {
     if (typeof keysUrl !== 'string' || !keysUrl.startsWith('https://')) {
       throw new Error(`${url} does not say where its keys are`)
     }
-    const keys = await this.#deps.getJson(keysUrl)
-    if (!isKeySet(keys)) throw new Error(`${keysUrl} is no set of keys`)
-    return keys
+    return IssuerKeys.read(await this.#deps.getJson(keysUrl), keysUrl)
   }
 
   #userOf(payload: JWTPayload): UserInfo | undefined {
