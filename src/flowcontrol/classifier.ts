@@ -4,6 +4,7 @@
  * user, verb, resource and namespace, or user, verb and path. All of it is bounded, and forgotten when the
  * configuration changes.
  */
+import { hash } from 'node:crypto'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { dealHand, hashFlow } from './dealer.ts'
@@ -50,6 +51,8 @@ const maxUsers = 4096
 const maxFlows = 8192
 /** What is longer is no valid name; clients would choose how much memory the flows take. */
 const maxDistinguisherLength = 512
+/** Those of longer names and groups are remembered by a digest: an impersonator chooses 64 KB of them. */
+const maxIdentityLength = 512
 /** Of all users together. Beyond it all are forgotten at once: to keep an order of use would cost every request. */
 export const maxKinds = 16_384
 
@@ -93,8 +96,7 @@ export class Classifier {
   #routesOf(user: UserInfo): UserRoutes {
     const known = this.#byUser.get(user)
     if (known !== undefined) return known
-    // Not joined with a separator: a user name may hold any character.
-    const identity = JSON.stringify([user.username, user.groups])
+    const identity = identityOf(user)
     let found = this.#byIdentity.get(identity)
     if (found === undefined) {
       found = { routes: this.#pick(user), flows: new RequestKinds() }
@@ -139,6 +141,12 @@ export class Classifier {
     const hand = dealHand(hashFlow(schema.name, distinguisher, this.#salt), queuing.queues, queuing.handSize)
     return hand.map((index) => level.queues.queueAt(index))
   }
+}
+
+function identityOf({ username, groups }: UserInfo): string {
+  // Not joined with a separator: a user name may hold any character.
+  const identity = JSON.stringify([username, groups])
+  return identity.length <= maxIdentityLength ? identity : hash('sha256', identity, 'base64')
 }
 
 function distinguisherOf({ schema, level }: Route, user: UserInfo, info: RequestAttributes): string {

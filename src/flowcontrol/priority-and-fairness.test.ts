@@ -1,4 +1,6 @@
 import { getEventListeners } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test, vi } from 'vitest'
 import {
   allUsersTo,
@@ -312,7 +314,7 @@ describe('classification', () => {
   })
 })
 
-test('the classifier remembers a bounded number of kinds of requests', () => {
+function classifierOfOneRoute(): Classifier {
   const config = {
     name: 'level',
     uid: '',
@@ -329,7 +331,11 @@ test('the classifier remembers a bounded number of kinds of requests', () => {
     level: new PriorityLevel(config, options),
     stats: new FlowStats('level', 'to-level'),
   }
-  const classifier = new Classifier({ routes: [route], fallback: route, salt: '' })
+  return new Classifier({ routes: [route], fallback: route, salt: '' })
+}
+
+test('the classifier remembers a bounded number of kinds of requests', () => {
+  const classifier = classifierOfOneRoute()
   const seen: number[] = []
   for (let i = 0; i < 2 * maxKinds + 10; i++) {
     classifier.flowOf(requestOf(`user-${i % 3}`, { namespace: `n-${i}` }))
@@ -343,6 +349,22 @@ test('the classifier remembers a bounded number of kinds of requests', () => {
     classifier.flowOf({ ...requestOf('user'), info })
   }
   expect(classifier.remembered).toBe(before)
+})
+
+test('attack: identities with 64 KB of groups, which an impersonator makes up, take little memory', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const classifier = classifierOfOneRoute()
+  const group = 'g'.repeat(64 * 1024)
+  const flowOfTurn = (n: number): unknown =>
+    classifier.flowOf({ ...requestOf('alice'), user: { username: 'alice', groups: [`${n}${group}`] } })
+  const first = flowOfTurn(0)
+  collect()
+  const before = process.memoryUsage().heapUsed
+  for (let i = 1; i < 1000; i++) flowOfTurn(i)
+  collect()
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(8 * 1024 * 1024)
+  expect(flowOfTurn(0)).toBe(first)
 })
 
 describe('configuration', () => {
