@@ -5,6 +5,7 @@
  * Inside the server a version that has not been converted is read as it is stored: its metadata is right in any version
  * but for labels and annotations. Everything that a client sees has been converted here.
  */
+import { append } from '../base/append.ts'
 import { andThen, type Eventual, isPending } from '../base/eventual.ts'
 import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
@@ -16,6 +17,8 @@ import type { StoredObject } from './registry.ts'
 
 /** How a request waits for a webhook: without its seats. Absent where no client is behind it. */
 export interface Waits {
+  /** In which many objects are read. */
+  readonly slice?: Slice | undefined
   readonly outside?: (<T>(wait: Promise<T>) => Promise<T>) | undefined
 }
 
@@ -25,18 +28,58 @@ export function whileConverting<T>(type: ResourceType, work: Eventual<T>, { outs
   return asks ? outside(work) : work
 }
 
+/** Of what is parsed and put to a webhook in one piece. */
+const versionsAtOnce = 500
+const bytesAtOnce = 1024 * 1024
+
 /** In their order. @throws StatusError */
 export function toServedVersions(
   type: ResourceType,
   versions: readonly ObjectVersion[],
   waits: Waits = {},
 ): Eventual<readonly StoredObject[]> {
+  if (type.conversion?.remote === undefined) return versions.map((v) => v.as(type))
+  const end = endOfPart(versions, 0)
+  return end < versions.length ? toServedInParts(type, versions, waits) : partToServed(type, versions, waits)
+}
+
+function partToServed(
+  type: ResourceType,
+  versions: readonly ObjectVersion[],
+  waits: Waits,
+): Eventual<readonly StoredObject[]> {
   const remote = type.conversion?.remote
-  if (remote === undefined) return versions.map((v) => v.as(type))
+  if (remote === undefined) return []
   const shown = remote.shown(versions.map((v) => parseStored(v.bytes, type, v.revision)))
   return andThen(whileConverting(type, shown, waits), (objects) =>
     versions.map((v, i) => new TypedVersion(type, v, objects[i])),
   )
+}
+
+async function toServedInParts(
+  type: ResourceType,
+  versions: readonly ObjectVersion[],
+  waits: Waits,
+): Promise<readonly StoredObject[]> {
+  const served: StoredObject[] = []
+  for (let start = 0; start < versions.length; ) {
+    const end = endOfPart(versions, start)
+    append(served, await partToServed(type, versions.slice(start, end), waits))
+    start = end
+    const pause = waits.slice?.pause()
+    if (pause !== undefined) await pause
+  }
+  return served
+}
+
+/** One at least. */
+function endOfPart(versions: readonly ObjectVersion[], start: number): number {
+  const most = Math.min(versions.length, start + versionsAtOnce)
+  let end = start
+  let sizeBytes = 0
+  do sizeBytes += versions[end++]?.sizeBytes ?? 0
+  while (end < most && sizeBytes + (versions[end]?.sizeBytes ?? 0) <= bytesAtOnce)
+  return Math.min(end, versions.length)
 }
 
 export function toServedVersion(type: ResourceType, version: ObjectVersion, waits: Waits = {}): Eventual<StoredObject> {

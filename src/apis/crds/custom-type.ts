@@ -7,7 +7,6 @@
  * prunes by its own. With a webhook, it is asked about all that is stored in another version.
  */
 
-import { andThen } from '../../base/eventual.ts'
 import type { Strategy } from '../../catalog/strategy.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import { isJsonObject, jsonEqual } from '../../kube/json-value.ts'
@@ -147,8 +146,9 @@ function byWebhook(parts: VersionParts, webhook: WebhookConversion): Conversion 
   const storage = apiVersionOf({ group, version: storageVersionOf(definition)?.name ?? version.name })
   const complete = completerOf(parts)
   const shape = shaperOf(parts)
+  const asItIs = (object: KubeObject): KubeObject => object
   const converted = async (object: KubeObject, desired: string): Promise<KubeObject> =>
-    object.apiVersion === desired ? object : ((await webhook.convert([object], desired))[0] as KubeObject)
+    object.apiVersion === desired ? object : ((await webhook.convert([object], desired, asItIs))[0] as KubeObject)
   return {
     toStored: (object) => object,
     fromStored: (object) => object,
@@ -156,7 +156,7 @@ function byWebhook(parts: VersionParts, webhook: WebhookConversion): Conversion 
     ...marksOf(definition),
     storedVersion: storage,
     remote: {
-      shown: (objects) => andThen(webhook.read(objects, own, complete), (read) => read.map(shape)),
+      shown: (objects) => webhook.read(objects, own, { complete, shape }),
       from: async (object) => shape(await converted(complete(object), own)),
       stored: async (object) =>
         pruneObject(

@@ -25,7 +25,7 @@ export const customResourceDefinitions: Feature = {
       events,
     ],
   },
-  open({ catalog, clock, ids, lister, log, stored, typeOf, webhookClient }) {
+  open({ catalog, clock, ids, lister, log, stored, turns, typeOf, webhookClient }) {
     const definitionType = typeOf(definitionResource)
     const objectMeta = catalog.schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
     const converted = new SizedCache<KubeObject>(convertedBytes)
@@ -33,7 +33,8 @@ export const customResourceDefinitions: Feature = {
       types: catalog.types,
       lister,
       objectMeta,
-      convertBy: (definition) => new WebhookConversion({ client: webhookClient, ids, cache: converted }, definition),
+      convertBy: (definition) =>
+        new WebhookConversion({ client: webhookClient, ids, cache: converted, turns }, definition),
       onReplaced: (storageName) => stored.endWatches(storageName),
       onFault: (definition, error) => log.error({ definition, error }, 'a definition can not be served'),
     })
