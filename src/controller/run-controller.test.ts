@@ -9,10 +9,12 @@ const key = (name: string): ObjectKey => ({ namespace: 'ns', name })
 function world(reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<{ requeueAfterMs: number } | undefined>) {
   const clock = new FakeClock()
   const logged: string[] = []
+  const told: { readonly level: string; readonly key?: string; readonly untold?: number }[] = []
   const record =
     (level: string) =>
-    (_fields: object, message: string): void => {
+    (fields: object, message: string): void => {
       logged.push(`${level} ${message}`)
+      told.push({ level, ...fields })
     }
   const log: Log = { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') }
   let enqueue: (k: ObjectKey) => void = () => {}
@@ -34,6 +36,7 @@ function world(reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<{ req
   return {
     clock,
     logged,
+    told,
     enqueue: (k: ObjectKey) => enqueue(k),
     async end() {
       stop.abort()
@@ -94,6 +97,29 @@ describe('a controller', () => {
     for (let i = 0; i < 10; i++) await w.clock.advance(60_000)
     expect(runs).toBe(1)
     expect(w.logged).toEqual(['error gave up until something changes'])
+    await w.end()
+  })
+
+  test.each([
+    ['are tried again', () => new Error('no')],
+    ['are not', () => new Terminal('broken')],
+  ])('attack: of many keys that fail, and %s, few are told in a minute, each once', async (_, made) => {
+    const w = world(() => Promise.reject(made()))
+    const keys = Array.from({ length: 500 }, (__, i) => key(`k${i}`))
+    const fail = async (): Promise<void> => {
+      for (let i = 0; i < 8; i++) {
+        for (const one of keys) w.enqueue(one)
+        await w.clock.advance(1000)
+      }
+    }
+    await fail()
+    const lines = w.told.filter(({ level }) => level !== 'debug')
+    expect(lines).toHaveLength(20)
+    expect(new Set(lines.map((line) => line.key)).size).toBe(20)
+    await w.clock.advance(60_000)
+    await fail()
+    const [next] = w.told.filter(({ level }) => level !== 'debug').slice(20)
+    expect(next?.untold).toBeGreaterThan(480)
     await w.end()
   })
 

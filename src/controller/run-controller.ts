@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { Turns } from '../base/turns.ts'
 import { type ControllerSpec, type ObjectKey, Terminal } from './controller.ts'
+import { FailureLog } from './failure-log.ts'
 import { WorkQueue } from './queue.ts'
 
 export interface ControllerRuntime {
@@ -38,6 +39,11 @@ export async function runController(
 ): Promise<void> {
   const queue = new WorkQueue<string>(clock)
   const backoff = new Backoff<string>(retryBaseMs, retryMaxMs)
+  const failures = new FailureLog(clock)
+  const tell = (level: 'error' | 'warn' | 'debug', key: string, fields: object, message: string): void => {
+    const said = level === 'debug' ? {} : failures.next(key)
+    if (said !== undefined) log[level]({ controller: spec.name, key, ...fields, ...said }, message)
+  }
   if (signal.aborted) return
   signal.addEventListener('abort', () => queue.close(), { once: true })
 
@@ -57,11 +63,11 @@ export async function runController(
         if (signal.aborted) return
         if (error instanceof Terminal) {
           backoff.forget(key)
-          log.error({ controller: spec.name, key, error }, 'gave up until something changes')
+          tell('error', key, { error }, 'gave up until something changes')
         } else {
           const delayMs = backoff.next(key)
           const say = backoff.failures(key) > quietFailures ? 'warn' : 'debug'
-          log[say]({ controller: spec.name, key, error, delayMs }, 'failed, will try again')
+          tell(say, key, { error, delayMs }, 'failed, will try again')
           queue.addAfter(key, delayMs)
         }
       } finally {

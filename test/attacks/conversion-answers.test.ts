@@ -12,8 +12,6 @@ import { TurnCounter } from '../support/turn-counter.ts'
 import { type ConversionServer, startConversionServer } from '../support/webhook-server.ts'
 import { type AnswerBody, Wire } from '../support/wire.ts'
 
-const as = (object: object, apiVersion: string): { metadata: object } => ({ ...object, apiVersion, metadata: {} })
-
 let plane: TestControlPlane
 let wire: Wire
 let server: ConversionServer
@@ -31,7 +29,7 @@ beforeAll(async () => {
       return elapsedMs
     },
   }
-  server = await startConversionServer((object, desired) => ({ ...as(object, desired), metadata: object.metadata }))
+  server = await startConversionServer((object, desired) => ({ ...object, apiVersion: desired }))
   plane = await startControlPlane({ population: false, clock })
   wire = new Wire(plane)
   await wire.must('POST', '/api/v1/namespaces', { metadata: { name: 'team-a' } })
@@ -55,7 +53,7 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  server.convert = (object, desired) => ({ ...as(object, desired), metadata: object.metadata })
+  server.convert = (object, desired) => ({ ...object, apiVersion: desired })
   await wire.must('DELETE', path('v1'))
   server.received.length = 0
 })
@@ -74,13 +72,13 @@ describe('attack: a conversion webhook', () => {
   it('that makes a small object large holds nobody up', async () => {
     for (const name of ['a', 'b']) await create(name)
     const usual = await turnsOf(() => wire.must('GET', `${path('v2')}/a`))
-    server.convert = (object, desired) => ({ ...as(object, desired), metadata: object.metadata, data: mapOf(14_000) })
+    server.convert = (object, desired) => ({ ...object, apiVersion: desired, data: mapOf(14_000) })
     expect(await turnsOf(() => wire.must('GET', `${path('v2')}/b`))).toBeGreaterThanOrEqual(usual + 25)
   })
 
   it('that answers with a hundred thousand values is not understood', async () => {
     await create('a')
-    server.convert = (object, desired) => ({ ...as(object, desired), metadata: object.metadata, data: mapOf(100_001) })
+    server.convert = (object, desired) => ({ ...object, apiVersion: desired, data: mapOf(100_001) })
     const { body } = await wire.call('GET', `${path('v2')}/a`)
     const message = 'conversion webhook for ex.io/v1, Kind=Route failed: the answer has more than 100000 values'
     expect(body).toEqual(failure({ message, code: 500 }))
