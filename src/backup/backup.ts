@@ -14,17 +14,20 @@ export { hadStore } from '../storage/open-storage.ts'
 export { BackupLedger } from './backup-ledger.ts'
 export { type BackupPlan, BackupSchedule } from './backup-schedule.ts'
 export { backUpInto, forgetOld, type RestorePoint, type SetBackup } from './backup-set.ts'
+export { inOneLine, type UnopenedEntry } from './examination.ts'
 export {
   type DamagedEntry,
   damagedAt,
   type Remedy,
   rebuildIndexAt,
   repairAt,
-  type Verification,
-  verifyStoreAt,
+  type ToRepair,
+  type UnopenedToRepair,
+  whatOpens,
 } from './repair.ts'
 export { type CopyResult, copyStore, type Source, type Target } from './store-copy.ts'
 export { type PlaceOptions, placeName, type StorePlace } from './store-places.ts'
+export { type Verification, verifyStoreAt } from './verify-store.ts'
 
 import { Encryption, type EncryptionChoice, nothingStored } from '../encryption/encryption.ts'
 
@@ -34,6 +37,12 @@ export { reencryptAt } from './reencrypt-store.ts'
 /** For keys on their way: a seed of a KMS plugin goes with what it encrypts, so it needs no record. */
 export function openCopyEncryption(choice: EncryptionChoice, options: PlaceOptions): Promise<Encryption> {
   return Encryption.open({ choice, storage: nothingStored, clock: options.clock, log: options.log })
+}
+
+/** To look whether values can be opened: plugins may be away. */
+export function openReadingEncryption(choice: EncryptionChoice, options: PlaceOptions): Promise<Encryption> {
+  const { clock, log } = options
+  return Encryption.open({ choice, storage: nothingStored, clock, log, isForReading: true })
 }
 
 export type TargetPlace = StorePlace | { readonly file: string }

@@ -3,7 +3,7 @@ import type { ReportProgress } from '../base/progress.ts'
 import { type Encryption, markEncrypted, type Reencryption, reencrypt } from '../encryption/encryption.ts'
 import { snapshotOf, squeezeStore } from '../storage/open-storage.ts'
 import { prefixSpan, type Storage } from '../storage/storage.ts'
-import { openToRepair } from './repair.ts'
+import { openToRepair } from './examine-store.ts'
 import type { PlaceOptions, StorePlace } from './store-places.ts'
 
 /** `open`: the operator's encryption, with its records in the store. */

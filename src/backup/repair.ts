@@ -1,68 +1,73 @@
 /**
- * Whether a store is what was written, and what can be done about entries whose stored value is damaged. Nothing is
- * done that the operator did not choose.
+ * What can be done about entries whose stored value is damaged, or that no key opens. Nothing is done that the operator
+ * did not choose.
  */
 import { stat } from 'node:fs/promises'
 import { openDataDir } from '../datadir/data-dir.ts'
-import { levelDamage, levelKey, levelRemoval, recordDamage } from '../storage/format-level.ts'
-import { hadStore, rebuildIndexOf, verifyDirectory } from '../storage/open-storage.ts'
-import { openStorageToRepair } from '../storage/served-storage.ts'
-import {
-  type Entry,
-  isStorageError,
-  positionsPerCommit,
-  prefixSpan,
-  type Revision,
-  type Storage,
-} from '../storage/storage.ts'
+import { levelDamage, levelKey, levelRemoval } from '../storage/format-level.ts'
+import { rebuildIndexOf } from '../storage/open-storage.ts'
+import type { Entry, Revision, Storage } from '../storage/storage.ts'
 import { backupSource } from './backup-file.ts'
-import { setSource } from './backup-set.ts'
+import { type RestorePoint, setSource } from './backup-set.ts'
+import { Examination, inOneLine, type Problem, type UnopenedEntry } from './examination.ts'
+import { examineStore, openToRepair } from './examine-store.ts'
 import { CopyError } from './store-copy.ts'
 import type { PlaceOptions, StorePlace } from './store-places.ts'
 
 export type Remedy = 'previous' | 'backup' | 'removal'
 
-export interface DamagedEntry {
+/** What can be done about an entry, beside removing it. */
+interface Remedies {
+  /** The newest version before this one that is still known, and can be read. */
+  readonly previous: Revision | undefined
+  /** A backup was named, and has the key, with a value that can be read. */
+  readonly inBackup: boolean
+}
+
+export interface DamagedEntry extends Remedies {
   readonly key: string
   readonly revision: Revision
   /** One line. */
   readonly damage: string
-  /** Of the version before this one, where it is still known and sound. */
-  readonly previous: Revision | undefined
-  /** A backup was named, and has the key. */
-  readonly inBackup: boolean
 }
 
-const everything = prefixSpan('/')
-const pageLength = 1000
+export interface UnopenedToRepair extends UnopenedEntry, Remedies {}
 
-export interface Verification {
-  readonly revision: Revision
-  readonly entries: number
-  /** Of the log, and how many of them are from before there were checksums; absent where there is no log of ours. */
-  readonly changes?: number
-  readonly unsealed?: number
-  /** One line each; empty: all is as it was written. */
-  readonly findings: readonly string[]
+export interface ToRepair {
+  readonly damaged: readonly DamagedEntry[]
+  /** As they were written, and no key opens them; empty where no configuration was given. */
+  readonly unopened: readonly UnopenedToRepair[]
 }
 
-/** `backup`: a file of `borough backup` to look into, or a folder of them: what its newest one holds. */
+/** Values that are listed; there may be as many as there are entries. */
+const maxUnopened = 1000
+
+/**
+ * `backup`: a file of `borough backup` to look into, or a folder of them: what its newest one holds, or what was there
+ * at `point`. `encryption`: values that it can't open are looked for, and none of them is a remedy.
+ */
 export interface RepairOptions extends PlaceOptions {
   readonly backup?: string
+  readonly point?: RestorePoint
 }
 
-/** Also while it is served. @throws StorageError, UnfinishedCopyError */
-export async function verifyStoreAt(place: StorePlace, options: PlaceOptions): Promise<Verification> {
-  if ('dataDir' in place) return verifyDirectory(place.dataDir, options.report)
+export async function damagedAt(place: StorePlace, options: RepairOptions): Promise<ToRepair> {
   await using opened = await openToRepair(place, options)
-  const revision = await opened.storage.currentRevision()
-  const { entries, damaged } = await damagedEntries(opened.storage, options)
-  return { revision, entries, findings: damaged.map(({ damage }) => damage) }
-}
-
-export async function damagedAt(place: StorePlace, options: RepairOptions): Promise<readonly DamagedEntry[]> {
-  await using opened = await openToRepair(place, options)
-  return (await damagedEntries(opened.storage, options)).damaged
+  const { storage } = opened
+  const examination = new Examination(options)
+  const kept = options.backup === undefined ? new Map<string, Uint8Array>() : await pairsOf(options.backup, options)
+  const unopened: UnopenedToRepair[] = []
+  const remediesFor = async ({ key, revision }: Pick<Entry, 'key' | 'revision'>): Promise<Remedies> => ({
+    previous: (await examination.versionBefore(storage, key, revision))?.revision,
+    inBackup: (await soundIn(kept, key, examination)) !== undefined,
+  })
+  const { damaged } = await examineStore(storage, examination, options, async (entry, problem) => {
+    if (problem?.kind !== 'unopened' || unopened.length === maxUnopened) return
+    unopened.push({ ...problem.unopened, ...(await remediesFor(entry)) })
+  })
+  const withRemedies: DamagedEntry[] = []
+  for (const found of damaged) withRemedies.push({ ...found, ...(await remediesFor(found)) })
+  return { damaged: withRemedies, unopened }
 }
 
 /** Answers the revision of what it wrote. */
@@ -85,116 +90,68 @@ export async function rebuildIndexAt(
   return await rebuildIndexOf(dataDir, acceptLoss)
 }
 
-/** A data directory is locked; an etcd may be served meanwhile. */
-export async function openToRepair(
-  place: StorePlace,
-  options: PlaceOptions,
-): Promise<AsyncDisposable & { readonly storage: Storage }> {
-  await using opening = new AsyncDisposableStack()
-  if ('dataDir' in place) {
-    if (!hadStore(place.dataDir)) throw new CopyError(`${place.dataDir} has no store`)
-    opening.use(await openDataDir(place.dataDir))
-  }
-  const choice = 'dataDir' in place ? ({ storage: { engine: 'sqlite' }, ...place } as const) : { storage: place.etcd }
-  const storage = opening.use(await openStorageToRepair({ ...options, ...choice }))
-  const opened = opening.move()
-  return { storage, [Symbol.asyncDispose]: () => opened.disposeAsync() }
-}
-
-const toldEach = 256
-
-async function damagedEntries(
-  storage: Storage,
-  options: RepairOptions,
-): Promise<{ readonly entries: number; readonly damaged: readonly DamagedEntry[] }> {
-  const { backup, report } = options
-  const damaged: DamagedEntry[] = []
-  let entries = 0
-  const kept = new Set(backup === undefined ? [] : (await pairsOf(backup, options)).keys())
-  const total = report && (await storage.count?.(everything))
-  const known = total === undefined ? {} : { total }
-  for await (const { key, revision, value } of entriesOf(storage)) {
-    if (++entries % toldEach === 0) report?.({ doing: 'verifying', done: entries, unit: 'entries', ...known })
-    const damage = recordDamage({ key, revision, value })
-    if (damage === undefined) continue
-    const previous = (await versionBefore(storage, key, revision))?.revision
-    damaged.push({ key, revision, damage, previous, inBackup: kept.has(key) })
-  }
-  const unknown = await levelDamage(storage)
-  if (unknown !== undefined && !damaged.some(({ key }) => key === levelKey)) {
-    const { damage, record } = unknown
-    const previous = record && (await versionBefore(storage, levelKey, record.revision))?.revision
-    damaged.push({ key: levelKey, revision: record?.revision ?? 0, damage, previous, inBackup: kept.has(levelKey) })
-  }
-  return { entries, damaged }
-}
-
 /** @throws CopyError where the remedy is not to be had, or another writer came first */
 async function repairEntry(storage: Storage, key: string, remedy: Remedy, options: RepairOptions): Promise<Revision> {
+  const examination = new Examination(options)
   const { entry } = await storage.get(key)
   const isLevel = key === levelKey && (await levelDamage(storage)) !== undefined
   if (entry === undefined && !isLevel) throw new CopyError(`${key} does not exist`)
-  if (entry !== undefined && !isLevel && recordDamage(entry) === undefined) throw new CopyError(`${key} is not damaged`)
+  if (entry !== undefined && !isLevel) requireProblem(key, await examination.problemOf(entry), examination)
   const expect = entry?.revision ?? ('absent' as const)
   const found = entry ?? { key, revision: 0 }
-  const writes =
-    remedy === 'removal' && isLevel
-      ? await levelRemoval(storage)
-      : [{ key, value: remedy === 'removal' ? undefined : await soundValue(storage, found, remedy, options), expect }]
+  const sound = remedy === 'removal' ? undefined : await soundValue(storage, found, remedy, options, examination)
+  const writes = remedy === 'removal' && isLevel ? await levelRemoval(storage) : [{ key, value: sound, expect }]
   const commit = await storage.commit({ guards: [], writes }).done
   if (!commit.ok) throw new CopyError(`${key} was written meanwhile: look again`)
   return commit.revision
 }
+
+/** What would be given up must be unreadable, and not only for now. @throws CopyError */
+function requireProblem(key: string, problem: Problem | undefined, { opens }: Examination): void {
+  if (problem === undefined) throw new CopyError(`${key} is not damaged${opens ? ', and can be decrypted' : ''}`)
+  if (problem.kind === 'damaged' || problem.unopened.needs === 'key') return
+  throw new CopyError(`${inOneLine(problem.unopened)}. It is not lost: ${whatOpens(problem.unopened)}`)
+}
+
+/** For what nothing needs to be given up. */
+export const whatOpens = ({ needs }: Pick<UnopenedEntry, 'needs'>): string =>
+  needs === 'plugin' ? 'it can be read when that plugin answers' : 'add provider identity to the configuration'
 
 async function soundValue(
   storage: Storage,
   { key, revision }: Pick<Entry, 'key' | 'revision'>,
   remedy: 'previous' | 'backup',
   options: RepairOptions,
+  examination: Examination,
 ): Promise<Uint8Array> {
   const { backup } = options
-  const value =
-    remedy === 'previous'
-      ? (await versionBefore(storage, key, revision))?.value
-      : backup === undefined
-        ? undefined
-        : (await pairsOf(backup, options)).get(key)
+  if (remedy === 'previous') {
+    const value = (await examination.versionBefore(storage, key, revision))?.value
+    if (value !== undefined) return value
+    const either = examination.opens ? ", damaged too, or can't be decrypted either" : ', or damaged too'
+    throw new CopyError(`the version of ${key} before revision ${revision} is not known any more${either}`)
+  }
+  const value = backup === undefined ? undefined : await soundIn(await pairsOf(backup, options), key, examination)
   if (value !== undefined) return value
-  throw new CopyError(
-    remedy === 'previous'
-      ? `the version of ${key} before revision ${revision} is not known any more, or damaged too`
-      : `${backup ?? 'no backup'} does not have ${key}`,
-  )
+  const either = examination.opens ? ", or can't be decrypted there either" : ''
+  throw new CopyError(`${backup ?? 'no backup'} does not have ${key}${either}`)
 }
 
-async function versionBefore(storage: Storage, key: string, revision: Revision): Promise<Entry | undefined> {
-  if (revision === 0) return undefined
-  try {
-    const { entry } = await storage.get(key, { at: revision - positionsPerCommit })
-    return entry === undefined || recordDamage(entry) !== undefined ? undefined : entry
-  } catch (error) {
-    if (isStorageError(error, 'compacted') || isStorageError(error, 'corrupt') || isStorageError(error, 'damaged')) {
-      return undefined
-    }
-    throw error
-  }
-}
-
-async function* entriesOf(storage: Storage): AsyncGenerator<Entry> {
-  const first = await storage.range(everything, { limit: pageLength })
-  for (let page = first; ; ) {
-    yield* page.entries
-    const last = page.entries.at(-1)
-    if (!page.more || last === undefined) return
-    const rest = { start: `${last.key}\0`, end: everything.end }
-    page = await storage.range(rest, { at: first.revision, limit: pageLength })
-  }
+/** What a backup holds of a key, where it can be read. */
+async function soundIn(
+  pairs: ReadonlyMap<string, Uint8Array>,
+  key: string,
+  examination: Examination,
+): Promise<Uint8Array | undefined> {
+  const value = pairs.get(key)
+  if (value === undefined) return undefined
+  return (await examination.problemOf({ key, revision: 0, value })) === undefined ? value : undefined
 }
 
 /** Their bytes as they lie there: what is encrypted in the store is so in its backup. */
-async function pairsOf(path: string, { clock, log }: PlaceOptions): Promise<ReadonlyMap<string, Uint8Array>> {
+async function pairsOf(path: string, { clock, log, point }: RepairOptions): Promise<ReadonlyMap<string, Uint8Array>> {
   const isFolder = (await stat(path)).isDirectory()
-  const source = isFolder ? setSource(path, undefined, { clock, log }) : backupSource(path)
+  const source = isFolder ? setSource(path, point, { clock, log }) : backupSource(path)
   await using contents = await source.read()
   const pairs = new Map<string, Uint8Array>()
   for await (const { key, value } of contents.pairs()) pairs.set(key, value)

@@ -9,6 +9,7 @@ import { stoppable } from './ending.ts'
 import { outputOption, printAnswer } from './output.ts'
 import { readableFile, usableFolder, writableFile } from './path-flags.ts'
 import { progressOf, withQuietFlag } from './progress-line.ts'
+import { parsePoint } from './restore-point.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedEtcd, parseEtcd, storageChoice } from './storage-flags.ts'
 import { addReencryptCommand } from './storage-reencrypt.ts'
 import { addRepairCommand, addVerifyCommand } from './storage-repair.ts'
@@ -197,14 +198,6 @@ async function restoreFrom({ from, to }: RestoreFlags, command: Command): Promis
   if (to !== undefined) command.error('--to is of a folder of backup --incremental')
   readableFile(command, 'from', from)
   return { file: path }
-}
-
-/** A revision, or RFC 3339. */
-function parsePoint(text: string): RestorePoint {
-  if (/^\d+$/.test(text)) return { revision: Number(text) }
-  const timeMs = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(timeMs)) throw new InvalidArgumentError('It must be a revision, or like 2026-11-21T06:00:00Z.')
-  return { timeMs }
 }
 
 function inWords(

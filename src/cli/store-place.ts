@@ -35,6 +35,14 @@ export async function placeOptions(choice?: EncryptionChoice): Promise<PlaceOpti
   return { ...options, encryption: await openCopyEncryption(choice, options) }
 }
 
+/** `choice`: to look whether values can be opened. */
+export async function readingOptions(choice?: EncryptionChoice): Promise<PlaceOptions> {
+  const options = await placeOptions()
+  if (choice === undefined) return options
+  const { openReadingEncryption } = await import('../backup/backup.ts')
+  return { ...options, encryption: await openReadingEncryption(choice, options) }
+}
+
 export function storeOf(flags: StoreFlags, command: Command): StorePlace {
   const choice = storageChoice(flags.storage, flags, command)
   if (choice.engine === 'etcd') return { etcd: choice }

@@ -23,6 +23,7 @@ export { EncryptionError } from './provider.ts'
 export { type Reencryption, reencrypt } from './reencrypt.ts'
 export { nothingStored } from './seed-records.ts'
 export type { TransformationCount } from './transformation-counts.ts'
+export { type EncryptedWith, encryptedWith, type Unopened, ValueOpener } from './value-opener.ts'
 
 /** Of `--encryption-provider-config`. */
 export interface EncryptionChoice {
@@ -40,6 +41,8 @@ export interface EncryptionOptions {
   readonly log: Log
   /** Before rules that encrypt are used. */
   readonly beforeUse?: () => Promise<void>
+  /** To decrypt only: a plugin is asked when a value needs it and not before, so it may be away. */
+  readonly isForReading?: boolean
 }
 
 export interface Reloads {
@@ -225,7 +228,7 @@ async function load(options: EncryptionOptions, given?: string): Promise<Loaded>
     })
   const rules = new EncryptionRules(entries, providersOf)
   if (rules.encrypts) await beforeUse?.()
-  for (const provider of kms) await provider.start()
+  if (options.isForReading !== true) for (const provider of kms) await provider.start()
   const opened = opening.move()
   return { rules, kms, digest: digestOf(text), [Symbol.dispose]: () => opened.dispose() }
 }

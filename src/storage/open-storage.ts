@@ -153,6 +153,12 @@ export async function snapshotOf(dataDir: string): Promise<FileSnapshot> {
   return openSnapshot(join(dataDir, storeFolder), madePathIn(dataDir))
 }
 
+/** As above, also where it lacks its end: for what looks for what is wrong with it. @throws StorageError */
+export async function snapshotToExamine(dataDir: string): Promise<FileSnapshot> {
+  const { openToExamine } = await import('./sqlite/snapshot.ts')
+  return openToExamine(join(dataDir, storeFolder))
+}
+
 /** Of a data directory, also while a server runs on it. undefined: they are not all kept. @throws StorageError */
 export async function changesOf(dataDir: string, after: Revision, upTo?: Revision): Promise<LoggedChanges | undefined> {
   const { openChanges } = await import('./sqlite/changes.ts')

@@ -75,7 +75,7 @@ describe.skipIf(etcdVersion === undefined)('a damaged record of the format level
     expect(await stored(prefix + key)).toEqual(damaged)
     const { findings } = await verifyStoreAt({ etcd: placeOf(prefix) }, options)
     expect(findings).toEqual([message.slice(`etcd at ${host()}${prefix}: `.length)])
-    const [found] = await damagedAt({ etcd: placeOf(prefix) }, options)
+    const [found] = (await damagedAt({ etcd: placeOf(prefix) }, options)).damaged
     expect(found).toMatchObject({ key, damage: findings[0] })
     await repairAt({ etcd: placeOf(prefix) }, options, key, 'previous')
     expect((await verifyStoreAt({ etcd: placeOf(prefix) }, options)).findings).toEqual([])
@@ -87,7 +87,7 @@ describe.skipIf(etcdVersion === undefined)('a damaged record of the format level
     await remove(prefix + key)
     await expect(start(prefix)).rejects.toThrow(`etcd at ${host()}${prefix}: ${missing}; see 'borough storage repair'`)
     expect((await verifyStoreAt({ etcd: placeOf(prefix) }, options)).findings).toEqual([missing])
-    expect(await damagedAt({ etcd: placeOf(prefix) }, options)).toEqual([
+    expect((await damagedAt({ etcd: placeOf(prefix) }, options)).damaged).toEqual([
       { key, revision: 0, damage: missing, previous: undefined, inBackup: false },
     ])
     await expect(repairAt({ etcd: placeOf(prefix) }, options, key, 'previous')).rejects.toThrow(

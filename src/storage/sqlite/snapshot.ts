@@ -54,7 +54,14 @@ export function openForReading(
  */
 export function openSnapshot(directory: string, madePath?: string): FileSnapshot {
   requireEnd(directory, madePath)
-  const { database, path, [Symbol.dispose]: dispose } = openForReading(directory)
+  return snapshotIn(openForReading(directory))
+}
+
+/** As it is, for what looks for what is wrong with it: also where its end is missing. @throws StorageError */
+export const openToExamine = (directory: string): FileSnapshot =>
+  snapshotIn(openForReading(directory, { leaveNothing: true }))
+
+function snapshotIn({ database, path, [Symbol.dispose]: dispose }: ReturnType<typeof openForReading>): FileSnapshot {
   try {
     const meta = readMeta(database, path)
     return {

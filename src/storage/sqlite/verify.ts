@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { ReportProgress } from '../../base/progress.ts'
+import { isEncrypted } from '../encrypted-mark.ts'
 import { isStorageError, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
 import { readMark } from './acknowledged-mark.ts'
 import { firstFormat, type Meta, pragma, readMeta } from './file-format.ts'
@@ -22,6 +23,8 @@ export interface Verification {
   readonly changes: number
   /** Of them, how many are from before there were checksums. */
   readonly unsealed: number
+  /** Of them, how many are encrypted. */
+  readonly encrypted: number
   /** One line each; empty: all is as it was written. */
   readonly findings: readonly string[]
 }
@@ -67,7 +70,8 @@ export function verifyStore(
   }
   const log = readLog(database, meta, find, tell('verifying'))
   const entries = compareIndex(database, meta, log.present, find)
-  return { revision: meta.head, entries, changes: log.changes, unsealed: log.unsealed, findings }
+  const { changes, unsealed, encrypted } = log
+  return { revision: meta.head, entries, changes, unsealed, encrypted, findings }
 }
 
 const toldEach = 256
@@ -90,6 +94,7 @@ interface ReadLog {
   readonly present: Map<string, Revision>
   readonly changes: number
   readonly unsealed: number
+  readonly encrypted: number
 }
 
 function readLog(
@@ -105,6 +110,7 @@ function readLog(
   const present = new Map<string, Revision>()
   let changes = 0
   let unsealed = 0
+  let encrypted = 0
   let expected: Revision = meta.compacted + 1
   for (const row of rows.iterate()) {
     const { key, previous, gone, header, value } = row
@@ -115,6 +121,7 @@ function readLog(
     }
     if (++changes % toldEach === 0) tell(changes)
     if (header === null) unsealed++
+    if (value instanceof Uint8Array && isEncrypted(value)) encrypted++
     const checked = { key, revision, logKey: key, value: gone === 1 ? undefined : value, header }
     noted(find, () => checkRow(checked, meta.sealedAfter))
     if (revision > meta.compacted) {
@@ -127,7 +134,7 @@ function readLog(
     if (gone === 1) present.delete(key)
     else present.set(key, revision)
   }
-  return { present, changes, unsealed }
+  return { present, changes, unsealed, encrypted }
 }
 
 /** The next position of the commit, or the first of the next one. */
