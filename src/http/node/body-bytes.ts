@@ -53,9 +53,3 @@ export class BodyBytes {
     return joined
   }
 }
-
-/** What has come of a body, and whether that is all. */
-export interface Come {
-  readonly bytes: BodyBytes
-  readonly isWhole: boolean
-}

@@ -16,7 +16,8 @@ import type { ApiRequest } from '../api.ts'
 import { flowOf } from '../flow-of.ts'
 import { type Bound, bounds } from '../incidents.ts'
 import type { Overload } from '../overload.ts'
-import type { EarlyBody } from './early-body.ts'
+import type { BodyObserver, IncomingBody } from './incoming-body.ts'
+import type { Inlet, Intake } from './intake.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 
 /** What a request may bring besides its body: headers that compress badly, and what of its body has come in unread. */
@@ -39,8 +40,17 @@ export abstract class Followed extends Link {
   abstract cut(bound: Bound): void
 }
 
+/** Node's own object of a socket. Parsers take what is read from it, so a socket that is paused is read on. */
+interface Handle {
+  /** False where Node itself reads no further. Over HTTP/2 it says nothing. */
+  readonly reading: boolean
+  readStart(): void
+  readStop(): void
+}
+
 export interface ConnectionOptions {
   readonly overload: Overload
+  readonly intake: Intake
   readonly raw: Socket
   /** What counts as one address. */
   readonly address: string
@@ -51,8 +61,9 @@ export interface ConnectionOptions {
   readonly broke: (connection: Connection) => void
 }
 
-export class Connection {
+export class Connection implements Inlet, BodyObserver {
   readonly overload: Overload
+  readonly #intake: Intake
   readonly address: string
   readonly remoteAddress: string
   readonly reserved: boolean
@@ -79,7 +90,8 @@ export class Connection {
   /** What the requests under way may still bring before it is read, and did not bring before the last look. */
   #outstandingBytes = 0
 
-  constructor({ overload, raw, address, reserved, identified, broke }: ConnectionOptions) {
+  constructor({ overload, intake, raw, address, reserved, identified, broke }: ConnectionOptions) {
+    this.#intake = intake
     this.#identified = identified
     this.#broke = broke
     this.reserved = reserved
@@ -151,8 +163,10 @@ export class Connection {
   }
 
   /** A request over HTTP/1.1 has come: `begin` is called when those before it are answered. */
-  beginInOrder(response: ServerResponse, hasBody: boolean, begin: (early: EarlyBody | undefined) => void): void {
-    if (!this.#raw.destroyed) this.#inOrder.add(response, hasBody, begin)
+  beginInOrder(response: ServerResponse, body: IncomingBody | undefined, begin: () => void): void {
+    if (this.#raw.destroyed) return
+    this.#intake.came(this)
+    this.#inOrder.add(response, body, begin)
   }
 
   /** Of requests over HTTP/1.1, the next one if the one before it is answered. Answers whether it did. */
@@ -163,7 +177,10 @@ export class Connection {
   /** A request is begun. Over HTTP/1.1 the one before it is answered. */
   begin(exchange: Followed, hasBody: boolean): void {
     if (this.#session === undefined) this.#exchanges.clear()
-    else if (hasBody) this.#receivedBytes += unreadBodyBytes
+    else {
+      this.#intake.came(this)
+      if (hasBody) this.#receivedBytes += unreadBodyBytes
+    }
     this.#exchanges.add(exchange)
     this.#requests++
     this.#isSilent = false
@@ -174,8 +191,25 @@ export class Connection {
     this.#exchanges.remove(exchange)
   }
 
+  /** Of a body, whether it is read yet or not. */
   received(bytes: number): void {
     this.#receivedBytes += bytes
+    this.#intake.came(this)
+    if (this.#session === undefined) this.#inOrder.limit()
+  }
+
+  stopReading(): void {
+    this.#handle?.readStop()
+  }
+
+  goOnReading(): void {
+    const handle = this.#handle
+    if (this.#session !== undefined || handle?.reading) handle?.readStart()
+  }
+
+  /** Undefined before TLS has begun, and once it is closed. */
+  get #handle(): Handle | undefined {
+    return (this.#tls as unknown as { readonly _handle?: Handle | null } | undefined)?._handle ?? undefined
   }
 
   /** A peer cancelled a request before it was answered, or made us cancel it. (CVE-2023-44487, CVE-2025-8671) */

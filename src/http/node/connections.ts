@@ -15,6 +15,7 @@ import { addressGroup } from '../address-group.ts'
 import { flowOf } from '../flow-of.ts'
 import type { Overload } from '../overload.ts'
 import { Connection } from './connection.ts'
+import { Intake } from './intake.ts'
 import { LateHandshakes } from './late-handshakes.ts'
 
 export class Connections {
@@ -28,6 +29,7 @@ export class Connections {
   readonly #byAddress = new Map<string, number>()
   readonly #byUser = new Map<string, number>()
   readonly #handshakes: LateHandshakes
+  readonly #intake: Intake
   readonly #forget: () => void
 
   constructor(overload: Overload, limit: number, reserved: boolean) {
@@ -35,6 +37,10 @@ export class Connections {
     this.#limit = limit
     this.#reserved = reserved
     this.#handshakes = new LateHandshakes(overload.clock)
+    this.#intake = new Intake(
+      (flow) => this.#ofFlow(flow),
+      () => overload.clock.monotonic(),
+    )
     this.#forget = overload.sweeper.add((nowMs) => this.#look(nowMs))
   }
 
@@ -56,6 +62,7 @@ export class Connections {
     sweeper.wake()
     const connection = new Connection({
       overload: this.#overload,
+      intake: this.#intake,
       raw,
       address,
       reserved: this.#reserved,
@@ -109,6 +116,10 @@ export class Connections {
       if (now) connection.destroy()
       else connection.destroySoon()
     }
+  }
+
+  *#ofFlow(flow: string): Generator<Connection> {
+    for (const connection of this.#all.values()) if (connection.flow === flow) yield connection
   }
 
   #makeRoom(address: string): boolean {

@@ -131,7 +131,6 @@ export abstract class Exchange extends Followed implements Holder {
 
   received(bytes: number): void {
     this.#bytes += bytes
-    this.connection.received(bytes)
   }
 
   receivedAll(): void {

@@ -7,8 +7,8 @@ import type { Serve } from '../pipeline.ts'
 import type { Traffic } from '../traffic.ts'
 import { Body, noBody } from './body.ts'
 import type { Connection } from './connection.ts'
-import type { EarlyBody } from './early-body.ts'
 import { Exchange } from './exchange.ts'
+import type { IncomingBody } from './incoming-body.ts'
 import { sendAnswer } from './send.ts'
 import { SocketRequest, splitUrl } from './socket-request.ts'
 
@@ -24,16 +24,15 @@ class Http1Request extends SocketRequest {
   readonly incoming: Body | undefined
   readonly #message: IncomingMessage
 
-  constructor(message: IncomingMessage, exchange: Exchange, early: EarlyBody | undefined) {
+  constructor(message: IncomingMessage, exchange: Exchange, body: IncomingBody | undefined) {
     super(exchange)
     ;[this.path, this.query] = splitUrl(message.url ?? '/')
     this.method = message.method ?? 'GET'
     this.headers = message.headers as ApiRequest['headers']
     this.#message = message
-    if (hasBody(message)) {
+    if (body !== undefined) {
       const declared = message.headers['content-length']
-      const isWhole = (): boolean => message.complete
-      const incoming = new Body({ source: message, exchange, declared, isWhole, come: early?.handOver() })
+      const incoming = new Body({ incoming: body, exchange, declared })
       this.incoming = incoming
       this.body = (limitBytes) => incoming.read(limitBytes)
     } else this.body = noBody
@@ -88,13 +87,13 @@ export function answerHttp1(
   response: ServerResponse,
   connection: Connection,
   traffic: Traffic,
-  early: EarlyBody | undefined,
+  body: IncomingBody | undefined,
 ): Eventual<void> {
   // A client that has left before its turn is not served.
   if (response.destroyed) return
   const exchange = new Http1Exchange(connection, message, response)
-  connection.begin(exchange, hasBody(message))
-  const request = new Http1Request(message, exchange, early)
+  connection.begin(exchange, body !== undefined)
+  const request = new Http1Request(message, exchange, body)
   const answer = serve(request)
   if (isPending(answer)) request.incoming?.comeIn()
   // A client that is answered by now can't leave before.

@@ -12,6 +12,7 @@ import type { Traffic } from '../traffic.ts'
 import { Body, noBody } from './body.ts'
 import type { Connection } from './connection.ts'
 import { Exchange } from './exchange.ts'
+import { IncomingBody } from './incoming-body.ts'
 import { sendAnswer } from './send.ts'
 import { SocketRequest, splitUrl } from './socket-request.ts'
 
@@ -30,14 +31,14 @@ class Http2Request extends SocketRequest {
   readonly incoming: Body | undefined
   readonly #rawHeaders: readonly string[]
 
-  constructor(stream: ServerHttp2Stream, { headers, rawHeaders }: Http2Headers, exchange: Exchange) {
+  constructor({ headers, rawHeaders }: Http2Headers, exchange: Http2Exchange) {
     super(exchange)
     ;[this.path, this.query] = splitUrl(escapedTarget(headers[':path'] ?? '/'))
     this.method = headers[':method'] ?? 'GET'
     this.headers = headers as ApiRequest['headers']
-    if (!stream.readableEnded) {
+    if (exchange.body !== undefined) {
       const declared = headers['content-length']
-      const incoming = new Body({ source: stream, exchange, declared, isWhole: () => false })
+      const incoming = new Body({ incoming: exchange.body, exchange, declared })
       this.incoming = incoming
       this.body = (limitBytes) => incoming.read(limitBytes)
     } else this.body = noBody
@@ -56,12 +57,14 @@ class Http2Request extends SocketRequest {
 
 /** Listens from the beginning on: a stream may be cancelled before it is looked at. */
 export class Http2Exchange extends Exchange {
+  readonly body: IncomingBody | undefined
   readonly #stream: ServerHttp2Stream
 
   constructor(connection: Connection, stream: ServerHttp2Stream) {
     super(connection, stream)
     this.#stream = stream
-    connection.begin(this, !stream.endAfterHeaders)
+    if (!stream.endAfterHeaders) this.body = new IncomingBody(stream, connection)
+    connection.begin(this, this.body !== undefined)
     // Not `writableFinished`: when the peer cancels a stream, Node ends the writable side and calls it finished.
     stream.once('close', () => {
       this.closed()
@@ -93,11 +96,11 @@ export function answerHttp2(
   serve: Serve,
   stream: ServerHttp2Stream,
   headers: Http2Headers,
-  exchange: Exchange,
+  exchange: Http2Exchange,
   traffic: Traffic,
 ): Eventual<void> {
   if (stream.destroyed) return
-  const request = new Http2Request(stream, headers, exchange)
+  const request = new Http2Request(headers, exchange)
   const answering = serve(request)
   if (isPending(answering)) request.incoming?.comeIn()
   return andThen(answering, (answer) => {

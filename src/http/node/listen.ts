@@ -23,6 +23,7 @@ import type { Connection } from './connection.ts'
 import { Connections, connectionsByFiles } from './connections.ts'
 import { answerHttp1, hasBody } from './http1.ts'
 import { answerHttp2, Http2Exchange } from './http2.ts'
+import { IncomingBody } from './incoming-body.ts'
 
 export interface TlsMaterial {
   readonly key: string
@@ -88,11 +89,12 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = ofSocket.get(request.socket)
     if (connection === undefined) return void response.destroy()
-    connection.beginInOrder(response, hasBody(request), (early) => {
+    const body = hasBody(request) ? new IncomingBody(request, connection) : undefined
+    connection.beginInOrder(response, body, () => {
       if (closing) response.setHeader('connection', 'close')
       take(
         connection,
-        () => answerHttp1(serve, request, response, connection, traffic, early),
+        () => answerHttp1(serve, request, response, connection, traffic, body),
         () => response.destroy(),
       )
     })

@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { IncomingBody } from './incoming-body.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 
 /** As Node shows them: `ended` by the server, `finished` once this process has heard that the system took all of it. */
@@ -24,12 +25,16 @@ describe('a request of a client that has read the answer before', () => {
     const inOrder = new OneAtATime((bound) => excess.push(bound))
     const begun: string[] = []
     const first = responseOf(answer)
-    inOrder.add(first, false, () => begun.push('first'))
+    inOrder.add(first, undefined, () => begun.push('first'))
     const second = responseOf({})
-    inOrder.add(second, true, () => begun.push('second'))
+    const body = new IncomingBody(second.req, {
+      received: () => inOrder.limit(),
+      breakOff: (bound) => excess.push(bound),
+    })
+    inOrder.add(second, body, () => begun.push('second'))
     expect(begun).toEqual(begins ? ['first', 'second'] : ['first'])
     // Its body is no flood: it is the handler's from the beginning.
-    second.req.emit('data', Buffer.alloc(65_537))
+    second.req.push(Buffer.alloc(65_537))
     expect(excess).toEqual(begins ? [] : ['pipelined_flood'])
     first.emit('finish')
     expect(begun).toEqual(['first', 'second'])

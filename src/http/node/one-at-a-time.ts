@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Bound } from '../incidents.ts'
-import { EarlyBody } from './early-body.ts'
+import type { IncomingBody } from './incoming-body.ts'
 
 /** Those that wait have been parsed, some 5 KB each. No client library sends more than one at a time. */
 const mostPipelined = 32
@@ -16,9 +16,9 @@ const mostUnheardBytes = 64 * 1024
 
 interface Waiting {
   readonly response: ServerResponse
-  readonly begin: (early: EarlyBody | undefined) => void
+  readonly begin: () => void
   readonly headerBytes: number
-  early: EarlyBody | undefined
+  readonly body: IncomingBody | undefined
 }
 
 /** Of one connection. */
@@ -33,17 +33,15 @@ export class OneAtATime {
   }
 
   /** `begin` is called when all answers before are sent, and never if it can no longer be answered. */
-  add(response: ServerResponse, hasBody: boolean, begin: Waiting['begin']): void {
+  add(response: ServerResponse, body: IncomingBody | undefined, begin: Waiting['begin']): void {
     if (this.#waiting.length === 0 && isSent(this.#current)) {
       this.#current = response
-      return begin(undefined)
+      return begin()
     }
     if (this.#waiting.length >= mostPipelined) return this.#onExcess('pipelined_flood')
     const { req: request } = response
-    const waiting: Waiting = { response, begin, headerBytes: headerBytesOf(request), early: undefined }
-    if (this.#waiting.push(waiting) === 1) this.#awaitSent()
-    if (hasBody) waiting.early = new EarlyBody(request, () => this.#limit())
-    this.#limit()
+    if (this.#waiting.push({ response, begin, headerBytes: headerBytesOf(request), body }) === 1) this.#awaitSent()
+    this.limit()
   }
 
   /** Begins the next one if the one before it has its answer, be it unsent. Answers whether it did. */
@@ -54,10 +52,10 @@ export class OneAtATime {
     return true
   }
 
-  #begin({ response, begin, early }: Waiting): void {
+  #begin({ response, begin }: Waiting): void {
     this.#current = response
     if (this.#waiting.length > 0) this.#awaitSent()
-    begin(early)
+    begin()
   }
 
   #awaitSent(): void {
@@ -73,12 +71,10 @@ export class OneAtATime {
     current?.once('finish', goOn).once('close', goOn)
   }
 
-  #limit(): void {
+  /** More has come of a body. */
+  limit(): void {
     let bytes = 0
-    for (const { headerBytes, early } of this.#waiting) {
-      if (early?.isCrumbled) return this.#onExcess('body_pieces')
-      bytes += headerBytes + (early?.size ?? 0)
-    }
+    for (const { headerBytes, body } of this.#waiting) bytes += headerBytes + (body?.size ?? 0)
     if (bytes > mostPipelinedBytes) this.#onExcess('pipelined_flood')
   }
 }
