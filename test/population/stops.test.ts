@@ -5,8 +5,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { planTemplates } from '../../src/apis/templates/plan.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import type { JsonObject } from '../../src/kube/types.ts'
+import { waitFor } from '../support/wait-for.ts'
 import { conditionOf, configMap, namespaceResource, PopulationWorld, templateResource } from './population-world.ts'
 
 const names = ['ns-0', 'ns-1', 'ns-2']
@@ -45,6 +48,10 @@ class Steps {
 
   annotate(annotations: Readonly<Record<string, string | null>>): Promise<unknown> {
     return this.world.admin.patch(templateResource, { name: 't' }, { metadata: { annotations } })
+  }
+
+  async annotateNamespaces(annotations: Readonly<Record<string, string | null>>): Promise<void> {
+    for (const name of names) await this.world.admin.patch(namespaceResource, { name }, { metadata: { annotations } })
   }
 
   async relabel(labels: Readonly<Record<string, string>>): Promise<void> {
@@ -105,6 +112,60 @@ test.each([false, true])('namespaces that leave a disabled template: next contro
   if (isRestarted) await steps.restart()
   await steps.annotate(none(disabled))
   await steps.expectStopped(1)
+})
+
+const optOut = { 'policy/namespace-template-opt-out': 'true' }
+
+describe('namespaces that have opted out, and are opted in again by a script', () => {
+  test.each(
+    [
+      { edit: 'selects none of them', spec: { namespaces: tier('typo') } },
+      { edit: 'drops an object', spec: { templates: [configMap('two')] } },
+    ].flatMap((each) => [false, true].map((isRestarted) => ({ ...each, isRestarted }))),
+  )('an edit meanwhile that $edit: next controller $isRestarted', async ({ spec, isRestarted }) => {
+    const steps = await Steps.start()
+    await steps.annotateNamespaces(optOut)
+    await steps.world.status('t', (s) => s['matched'] === 0)
+    const { admin } = steps.world
+    const stored = await admin.get(templateResource, { name: 't' })
+    const edited = { ...stored, spec: { ...(stored['spec'] as JsonObject), ...spec } }
+    const signal = new AbortController().signal
+    const [plan] = await planTemplates({ client: admin, clock: systemClock, signal }, [edited])
+    expect(plan?.stop).toBe('it would delete objects in 3 namespaces, and spec.rollout.maxPrune allows 1')
+    await admin.update(templateResource, edited)
+    await steps.world.status('t', (s) => s['observedGeneration'] === 2)
+    if (isRestarted) await steps.restart()
+    await steps.annotateNamespaces(none(optOut))
+    await steps.expectStopped(2)
+  })
+
+  test('a deletion of the template meanwhile', async () => {
+    const steps = await Steps.start()
+    await steps.annotateNamespaces(optOut)
+    await steps.world.status('t', (s) => s['matched'] === 0)
+    await steps.world.admin.delete(templateResource, { name: 't' })
+    await steps.world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+    await steps.annotateNamespaces(none(optOut))
+    await steps.world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+    for (const name of names) expect(await steps.world.data(name, 'one')).toEqual({ a: '1' })
+    await steps.annotateNamespaces(optOut)
+    await steps.annotate({ 'policy.borough.dev/confirm-prune': '2' })
+    await waitFor(steps.world.admin, templateResource, { name: 't' }, (template) => template === undefined)
+    for (const name of names) expect(await steps.world.data(name, 'one')).toEqual({ a: '1' })
+  })
+
+  test('nothing stops an edit that takes nothing from them', async () => {
+    const steps = await Steps.start()
+    await steps.annotateNamespaces(optOut)
+    await steps.world.edit('t', { templates: [configMap('one'), configMap('two')] })
+    await steps.world.status(
+      't',
+      (s) => s['observedGeneration'] === 2 && conditionOf(s, 'Progressing')?.['reason'] === 'Complete',
+    )
+    await steps.annotateNamespaces(none(optOut))
+    await steps.world.status('t', (s) => s['synced'] === names.length)
+    for (const name of names) expect(await steps.world.data(name, 'two')).toEqual({ a: '1' })
+  })
 })
 
 test.each([false, true])('an object dropped with a new required value: next controller %s', async (isRestarted) => {

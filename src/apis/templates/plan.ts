@@ -186,7 +186,7 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
-  const stop = stopOf(version, index, reachable, selected.length)
+  const stop = stopOf(version, index, namespaces, selected.length)
   return {
     template: name,
     matched: selected.length,

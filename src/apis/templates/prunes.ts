@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedObject, identityOfApplied } from './applied-records.ts'
-import { findBeyond, isDisabled, isOptedOut, type Matcher } from './match.ts'
+import { findBeyond, isDisabled, type Matcher } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import { evaluateParameters } from './parameters.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
@@ -36,9 +36,12 @@ export function prunes({ template }: Matcher): boolean {
   return !isDisabled(template) && findBeyond(template) === undefined
 }
 
-/** Whether a version that prunes would do so in a namespace that holds something of the template. */
+/**
+ * Whether a version that prunes would do so in a namespace that holds something of the template: in one that has opted
+ * out, once it is opted in again. No edit is there then that could be stopped.
+ */
 export function prunesIn(version: Matcher, index: PopulatedObjects, namespace: Namespace): boolean {
-  if (namespace.metadata.deletionTimestamp !== undefined || isOptedOut(namespace)) return false
+  if (namespace.metadata.deletionTimestamp !== undefined) return false
   if (version.template.metadata.deletionTimestamp !== undefined) return true
   return !version.selects(namespace) || holdsMore(version, index, namespace)
 }

@@ -55,7 +55,7 @@ export class TemplateReconciler implements Reconciler {
       await tellBlockedPrune(this.#deps.events, template, message)
       throw new Error(message)
     }
-    if (activePasses.isApplying(name) || this.#isHeldSomewhere(name)) {
+    if (activePasses.isApplying(name) || this.#isHeld(name, version)) {
       await this.#writeStatus(template, version, signal)
       return
     }
@@ -63,16 +63,22 @@ export class TemplateReconciler implements Reconciler {
     await removeFinalizer(this.#deps.client, template, signal)
   }
 
-  /** What is in a namespace that opted out stays there, and the template does not wait for it. */
-  #isHeldSomewhere(template: string): boolean {
-    const { index, metadata } = this.#state
+  /**
+   * What is in a namespace that opted out stays there, and the template does not wait for it; but for the confirmation
+   * where it is much: it goes when those namespaces are opted in again.
+   */
+  #isHeld(template: string, version: Matcher): boolean {
+    const { index, metadata, surveys, rollouts } = this.#state
+    let isHeldAside = false
     for (const holding of [index.holdings.namespacesOf(template), metadata.namespacesOf(template)]) {
       for (const name of holding) {
         const namespace = this.#state.findNamespace(name)
-        if (namespace !== undefined && !isOptedOut(namespace)) return true
+        if (namespace === undefined) continue
+        if (!isOptedOut(namespace)) return true
+        isHeldAside = true
       }
     }
-    return false
+    return isHeldAside && (!surveys.isDone(version) || rollouts.review(version)?.reason === 'TooManyPrunes')
   }
 
   async #writeStatus(template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> {
