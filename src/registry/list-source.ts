@@ -7,6 +7,7 @@ import type { LabelSelector } from '../kube/label-selector.ts'
 import { objectsPrefixOf } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { Revision, Storage } from '../storage/storage.ts'
+import type { ObjectChange } from '../watch/change-window.ts'
 import { ObjectVersion } from '../watch/stored-object.ts'
 import type { KeySpan, TypeCache } from '../watch/type-cache.ts'
 import type { Versions } from '../watch/version-snapshot.ts'
@@ -67,11 +68,14 @@ export function namedSource(source: ListSource, names: readonly string[]): ListS
   }
 }
 
-/** `revision` must not be older than the window of this type. Costs what has changed since. */
-export function pastSource(objects: TypeCache, revision: Revision): ListSource {
+/** So many changes are undone in one piece: a millisecond or two. Where there are more, the store is read, in turns. */
+export const mostUndone = 1000
+
+/** `changes`: all of this type since then. Costs as much as there are. */
+export function pastSource(objects: TypeCache, changes: readonly ObjectChange[]): ListSource {
   /** What each key that has changed since held then. */
   const then = new Map<string, ObjectVersion | undefined>()
-  for (const { next, old } of objects.history.after(revision)) {
+  for (const { next, old } of changes) {
     const key = (next ?? old)?.key ?? ''
     if (!then.has(key)) then.set(key, old)
   }

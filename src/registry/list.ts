@@ -16,7 +16,7 @@ import { decodeContinue, encodeContinue, latest } from './continue-token.ts'
 import { readerLeft } from './errors.ts'
 import { refuseFormerNamespace } from './former-namespace.ts'
 import { checkListOptions, parseVersion } from './list-options.ts'
-import { historySource, type ListSource, namedSource, pastSource, presentSource } from './list-source.ts'
+import { historySource, type ListSource, mostUndone, namedSource, pastSource, presentSource } from './list-source.ts'
 import type { RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
 import type { ListPage, ListQuery, StoredObject } from './registry.ts'
@@ -100,6 +100,8 @@ async function readAt(
   // There never was a state between two writes of a commit: who asks for one gets, and is told, the whole.
   const at = endOfCommit(revision)
   await refuseFormerNamespace(parts, page.selection.scope.namespace, at)
+  // Many may have waited for the same revision, and each undoes what has changed since.
+  if (objects.lastChange > at) await parts.turns.begin()
   const source = sourceAt(parts, objects, page.type, at)
   if (!view) return readPage(parts, source, page, at)
   // Seen then and now: a page neither shows what the caller may not see any more, nor how something was before.
@@ -123,7 +125,8 @@ function within(page: Page, view: NameView | undefined, names: readonly string[]
 
 function sourceAt(parts: RegistryParts, objects: TypeCache, type: ResourceType, revision: Revision): ListSource {
   if (objects.lastChange <= revision) return presentSource(objects)
-  if (objects.history.since <= revision) return pastSource(objects, revision)
+  const changes = objects.history.since <= revision ? objects.history.after(revision) : undefined
+  if (changes !== undefined && changes.length <= mostUndone) return pastSource(objects, changes)
   return historySource(parts.storage, type, revision)
 }
 

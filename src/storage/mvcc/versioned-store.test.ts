@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import type { Change, ChangeBatch, Entry, Revision } from '../storage.ts'
 import { endOfCommit, positionsPerCommit, prefixSpan, StorageError } from '../storage.ts'
@@ -198,5 +199,42 @@ describe('VersionedStore', () => {
       await expect(stream.next()).rejects.toMatchObject({ code: 'corrupt' })
       await expect(store.range(everything, { at: endOfCommit(0) })).rejects.toMatchObject({ code: 'corrupt' })
     })
+  })
+
+  it('attack: many reads of a past that holds little of what is there now: each in turns of its own', async () => {
+    const { store } = emptyStore()
+    write(store, '/k0000')
+    const at = store.head
+    for (let i = 1; i < 3500; i++) write(store, `/k${String(i).padStart(4, '0')}`, i % 200)
+    const counter = new TurnCounter()
+    const found = await Promise.all(Array.from({ length: 20 }, () => store.range(everything, { at })))
+    counter.stop()
+    expect(new Set(found.map(({ entries }) => entries.map(({ key }) => key).join()))).toEqual(new Set(['/k0000']))
+    expect(counter.turns).toBeGreaterThanOrEqual(19)
+  })
+
+  it.each([1, 999, 1000, 1001, 2500, 5000])('a past of 3,000 keys, some changed since, %d at most', async (limit) => {
+    const { store } = emptyStore()
+    const keys = Array.from({ length: 3000 }, (_, i) => `/k${String(i).padStart(4, '0')}`)
+    for (const key of keys) write(store, key, 1)
+    const at = store.head
+    for (const [i, key] of keys.entries()) {
+      if (i % 3 === 0) store.apply(store.head + 1, [{ key, value: i % 2 === 0 ? value(2) : undefined }])
+      write(store, `${key}x`, 3)
+    }
+    const { entries, more } = await store.range(everything, { at, limit })
+    expect(entries.map(({ key }) => key)).toEqual(keys.slice(0, limit))
+    expect(entries.every((entry) => entry.value[0] === 1)).toBe(true)
+    expect(more).toBe(limit < 3000)
+  })
+
+  it('a past that is compacted while it is read is compacted', async () => {
+    const { store } = emptyStore()
+    write(store, '/a')
+    const at = store.head
+    write(store, '/b')
+    const reading = store.range(everything, { at })
+    store.beginCompaction(store.head)
+    await expect(Promise.all([reading, store.range(everything, { at })])).rejects.toMatchObject({ code: 'compacted' })
   })
 })

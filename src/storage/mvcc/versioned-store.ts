@@ -4,9 +4,11 @@
  *
  * Keys, values and entries are shared with all readers and never copied.
  */
+import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
 import { bytesLess } from '../../base/key-order.ts'
 import type { Stream } from '../../base/stream.ts'
+import { Turns } from '../../base/turns.ts'
 import type { Change, ChangeBatch, Entry, RangeOptions, ReadOptions, Revision, Span, Storage } from '../storage.ts'
 import { endOfCommit, StorageError } from '../storage.ts'
 import { checkLimit } from '../transaction-shape.ts'
@@ -16,6 +18,8 @@ import { WatchHub } from './watch-hub.ts'
 
 /** Changes forgotten at a stretch, before other work gets its turn: well below a millisecond each. */
 const compactionStep = 500
+/** Looked at in one piece for a state of the past: a millisecond or two. */
+const keysAtOnce = 1000
 
 export interface VersionedStoreOptions {
   readonly clock: Clock
@@ -41,11 +45,19 @@ export interface AppliedWrite {
   readonly before?: Revision | undefined
 }
 
+/** Of what a state of the past held. `more`: the limit cut some off. Else it goes on at `next`. */
+interface Part {
+  readonly entries: Entry[]
+  readonly more: boolean
+  readonly next?: string
+}
+
 export class VersionedStore {
   readonly #current: Present
   readonly #history: History
   readonly #hub: WatchHub
   readonly #loadHistory: ((to: Revision) => Promise<void>) | undefined
+  readonly #turns = new Turns()
   #head: Revision
   #compacted: Revision
   #closed: StorageError | undefined
@@ -134,7 +146,7 @@ export class VersionedStore {
     if (at === undefined || at === this.#head) {
       return { revision: this.#head, ...this.#current.collect(span, limit) }
     }
-    return { revision: at, ...this.#rangeAt(span, at, limit) }
+    return { revision: at, ...(await this.#rangeAt(span, at, limit, options.signal)) }
   }
 
   watch(span: Span, after: Revision, signal: AbortSignal): Stream<ChangeBatch> {
@@ -221,21 +233,41 @@ export class VersionedStore {
     }
   }
 
-  /** Merges what is there now with what has changed since: a key changed after `at` shows what it held before that. */
-  #rangeAt(span: Span, at: Revision, limit: number): { entries: Entry[]; more: boolean } {
-    return this.#current.walk(span, (now) => this.#merged(span, at, limit, now))
+  /**
+   * In turns: what is there now may be much, of which little was there then, and many may have waited for the same
+   * history.
+   */
+  async #rangeAt({ start, end }: Span, at: Revision, limit: number, signal: AbortSignal | undefined): Promise<Part> {
+    const slice = await this.#turns.begin()
+    const entries: Entry[] = []
+    for (let next: string | undefined = start; next !== undefined; ) {
+      const rest: Span = { start: next, end }
+      const part: Part = this.#current.walk(rest, (now) => this.#merged(rest, at, limit - entries.length, now))
+      append(entries, part.entries)
+      if (part.more) return { entries, more: true }
+      next = part.next
+      const pause = slice.pause()
+      if (pause === undefined) continue
+      await pause
+      signal?.throwIfAborted()
+      this.#check()
+      this.#checkReadable(at)
+    }
+    return { entries, more: false }
   }
 
-  #merged(span: Span, at: Revision, limit: number, now: EntryCursor): { entries: Entry[]; more: boolean } {
+  /** Merges what is there now with what has changed since: a key changed after `at` shows what it held before that. */
+  #merged(span: Span, at: Revision, limit: number, now: EntryCursor): Part {
     const entries: Entry[] = []
     const changed = this.#history.byKey.seek(span.start)
-    for (;;) {
+    for (let looked = 0; ; looked++) {
       const nowKey = now.entry?.key
       const changedKey = changed.key
       if (nowKey === undefined && changedKey === undefined) break
       const key =
         nowKey === undefined || (changedKey !== undefined && bytesLess(changedKey, nowKey)) ? changedKey : nowKey
       if (key === undefined || !bytesLess(key, span.end)) break
+      if (looked === keysAtOnce) return { entries, more: false, next: key }
       let entry = key === nowKey ? now.entry : undefined
       if (key === changedKey && changed.value) {
         const next = History.firstAfter(changed.value, at)
