@@ -10,6 +10,7 @@ import {
   slowReaders,
   writers,
 } from './means.ts'
+import { oddAttacks } from './odd-attacks.ts'
 
 const configMaps = '/api/v1/namespaces/attacker/configmaps'
 const secrets = '/api/v1/namespaces/attacker/secrets'
@@ -221,5 +222,6 @@ export const attacks: readonly Attack[] = [
   { name: '10 bodies in pieces of one byte', run: (means) => writers(means, 10, crumbs) },
   { name: '300 watches with 30 requests behind each', run: (means) => writers(means, 300, behindWatch) },
   ...byHand,
+  ...oddAttacks,
   { name: 'a mixture of attacks, from nine addresses', run: mixture },
 ]

@@ -85,6 +85,37 @@ async function bind(admin: Connection, user: string, namespace: string, role = '
   })
 }
 
+/** Definitions of a group of its own, groups that it may act in, and a role with 10,000 rules that it may bind. */
+async function grantOdds(admin: Connection): Promise<void> {
+  const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
+  const rulesOfRole = (start: number): object[] =>
+    Array.from({ length: 1000 }, (_, i) => ({ apiGroups: [''], resources: [`r${start + i}`], verbs: ['get'] }))
+  for (let i = 0; i < 10; i++) {
+    await create(admin, roles, {
+      metadata: { name: `part-${i}`, labels: { part: 'yes' } },
+      rules: rulesOfRole(i * 1000),
+    })
+  }
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { part: 'yes' } }] }
+  await create(admin, roles, { metadata: { name: 'many-rules' }, aggregationRule, rules: [] })
+  await create(admin, roles, {
+    metadata: { name: 'odds' },
+    rules: [
+      { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['*'] },
+      { apiGroups: ['attack.example.com'], resources: ['*'], verbs: ['*'] },
+      { apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] },
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] },
+      { apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'], verbs: ['create'] },
+      { apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], verbs: ['bind'] },
+    ],
+  })
+  await create(admin, '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    metadata: { name: 'attacker-odds' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'odds' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'attacker' }],
+  })
+}
+
 /** 31 MB of Secrets and 83 MB of ConfigMaps that the attacker may read, and what the victim works with. */
 async function fill(admin: Connection): Promise<void> {
   for (const name of ['victim', 'attacker', 'hoard']) await createNamespace(admin, name)
@@ -96,6 +127,7 @@ async function fill(admin: Connection): Promise<void> {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'borough:namespace-creator' },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'attacker' }],
   })
+  await grantOdds(admin)
   for (const namespace of ['victim', 'attacker']) {
     await create(admin, `/api/v1/namespaces/${namespace}/configmaps`, configMap('mine', 1000))
   }
