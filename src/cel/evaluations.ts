@@ -4,6 +4,7 @@
  */
 import { systemClock } from '../base/clock.ts'
 import type { FieldError } from '../kube/field-error.ts'
+import { judgeBySchema, type SchemaInput } from '../kube/schema/judge-object.ts'
 import type { Schema } from '../kube/schema/schema.ts'
 import type { JsonObject } from '../kube/types.ts'
 import {
@@ -29,6 +30,7 @@ export interface RuleInput {
 
 /** By name: what it stands on, what it is put to, what it answers. */
 export interface Evaluations {
+  schema: { source: Schema; input: SchemaInput; result: readonly FieldError[] }
   rules: { source: Schema; input: RuleInput; result: RuleVerdict }
   conditions: { source: ConditionsSource; input: PlainFacts; result: MatchVerdict }
   policy: { source: PolicySource; input: PlainFacts; result: PolicyResult }
@@ -47,6 +49,7 @@ type Prepare = { readonly [N in EvaluationName]: (source: Evaluations[N]['source
 
 /** With a thread to themselves. */
 export const prepareEvaluation: Prepare = {
+  schema: (schema) => (input) => judgeBySchema(input, schema),
   rules:
     (schema) =>
     ({ value, old, errors }) =>

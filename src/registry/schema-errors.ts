@@ -1,5 +1,4 @@
 /** What is wrong with an object by the schema of its kind. */
-import { append } from '../base/append.ts'
 import { andThen } from '../base/eventual.ts'
 import { Allowance, AllowanceExceeded } from '../cel/budget.ts'
 import type { RuleInput } from '../cel/evaluations.ts'
@@ -7,10 +6,10 @@ import type { Costly, Evaluator } from '../cel/evaluator.ts'
 import { judgeByRules, type RuleVerdict } from '../cel/object-rules.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { validateListTypes } from '../kube/schema/list-types.ts'
+import { judgeBySchema, type SchemaInput } from '../kube/schema/judge-object.ts'
 import { patternsOfOneValidation } from '../kube/schema/pattern.ts'
 import type { Schema } from '../kube/schema/schema.ts'
-import { validateMember, validateSchema } from '../kube/schema/validate.ts'
+import { validateSchema } from '../kube/schema/validate.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import type { SchemaUpdate, SchemaValidation } from './kind-rules.ts'
 
@@ -19,20 +18,33 @@ export const schemaValidations =
   (declared: readonly ResourceType[], evaluator: Evaluator) =>
   (type: ResourceType): SchemaValidation | undefined => {
     if (!type.custom) {
-      return declared.includes(type) ? (object, _, update) => schemaErrors(type, object, update) : undefined
+      return declared.includes(type) ? (object, _, update) => errorsOfDeclared(type, object, update) : undefined
     }
     return (object, user, update) => {
-      const errors = schemaErrors(type, object, update)
       const value = object as unknown as JsonObject
       const old = update?.old as unknown as JsonObject | undefined
-      const rules: RuleJudgement = { schema: type.schema, value, old, errors }
-      const verdict = user === undefined ? judgedAtOnce(rules) : evaluator.run(costlyRules(rules, user))
-      return andThen(verdict, ({ errors: broken, warnings }) => {
-        for (const text of warnings) update?.warn(text)
-        return broken.length === 0 ? errors : [...errors, ...broken]
+      const input: SchemaInput = { value, old, isStatus: update?.subresource === 'status' }
+      const judged =
+        user === undefined ? judgeBySchema(input, type.schema) : evaluator.run(longTexts(input, type, user))
+      return andThen(judged, (errors) => {
+        const rules: RuleJudgement = { schema: type.schema, value, old, errors }
+        const verdict = user === undefined ? judgedAtOnce(rules) : evaluator.run(costlyRules(rules, user))
+        return andThen(verdict, ({ errors: broken, warnings }) => {
+          for (const text of warnings) update?.warn(text)
+          return broken.length === 0 ? errors : [...errors, ...broken]
+        })
       })
     }
   }
+
+/** A text of megabytes against a pattern takes long. */
+const longTexts = (input: SchemaInput, { schema }: ResourceType, flow: string): Costly<'schema'> => ({
+  name: 'schema',
+  source: schema,
+  input: () => input,
+  flow,
+  here: (allowance) => judgeBySchema(input, schema, (steps) => allowance.match(steps)),
+})
 
 interface RuleJudgement extends RuleInput {
   readonly schema: Schema
@@ -57,18 +69,8 @@ function judgedAtOnce({ schema, value, old, errors }: RuleJudgement): RuleVerdic
   }
 }
 
-/** List types that were wrong before do not stop an update. */
-function schemaErrors(type: ResourceType, object: KubeObject, update: SchemaUpdate | undefined): FieldError[] {
+function errorsOfDeclared(type: ResourceType, object: KubeObject, update: SchemaUpdate | undefined): FieldError[] {
   const value = object as unknown as JsonObject
   const before = update?.old as unknown as JsonObject | undefined
-  const compilePattern = patternsOfOneValidation()
-  const isStatus = type.custom && update?.subresource === 'status'
-  const errors = isStatus
-    ? validateMember('status', value, type.schema, { compilePattern }, before)
-    : validateSchema(value, type.schema, { compilePattern }, before)
-  if (!type.custom) return errors
-  if (before === undefined || validateListTypes(before, type.schema).length === 0) {
-    append(errors, validateListTypes(value, type.schema))
-  }
-  return errors
+  return validateSchema(value, type.schema, { compilePattern: patternsOfOneValidation() }, before)
 }

@@ -66,6 +66,7 @@ describe('attack: rules of a definition that cost what they may', () => {
               type: 'object',
               properties: {
                 numbers: { ...list, 'x-kubernetes-validations': rules },
+                blob: { type: 'string', pattern: '^[A-Za-z0-9+/]*={0,2}$' },
                 least: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 3', message: 'is little' }] },
               },
             },
@@ -96,6 +97,28 @@ describe('attack: rules of a definition that cost what they may', () => {
   test('they let pass what they should', async () => {
     const { code, offloaded } = await post(objects, object('one', 4))
     expect([code, offloaded]).toEqual([201, ['rules']])
+  })
+
+  test.each([
+    ['a short text is matched here', 10_000, []],
+    ['a long text against a pattern by another thread', 200_000, ['schema']],
+  ])('%s, with the same verdict', async (_, length, elsewhere) => {
+    const blob = 'QUJD'.repeat(length / 4)
+    const object = (name: string, more: string): object => ({
+      apiVersion: 'loop.example/v1',
+      kind: 'Cost',
+      metadata: { name },
+      blob: blob + more,
+    })
+    const good = await post(objects, object(`good-${length}`, '=='))
+    expect([good.code, good.offloaded]).toEqual([201, elsewhere])
+    const bad = await post(objects, object(`bad-${length}`, '!'))
+    expect([bad.code, bad.offloaded]).toEqual([422, elsewhere])
+    const shown = length >= 10_000 ? `"${blob.slice(0, 10_000)}"...` : ''
+    expect(bad.body.message).toBe(
+      `Cost.loop.example "bad-${length}" is invalid: blob: Invalid value: ${shown}: ` +
+        `blob in body should match '^[A-Za-z0-9+/]*={0,2}$'`,
+    )
   })
 
   test('they refuse what they should', async () => {

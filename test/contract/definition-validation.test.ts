@@ -67,6 +67,33 @@ describe('a definition', () => {
       want: ['spec.versions[0].schema.openAPIV3Schema: Required value'],
     },
     {
+      name: 'attack: has no pattern that is large when it is compiled',
+      given: { schema: field({ ...scalar, pattern: '(a{1,100}){1,10}'.repeat(8) }) },
+      want: [`${root}: Forbidden: its patterns come to more than 16000 instructions`],
+    },
+    {
+      name: 'attack: has no patterns that are large together',
+      given: {
+        schema: objectOf({
+          spec: objectOf(
+            Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`f${i}`, { ...scalar, pattern: `a${i}{997}` }])),
+          ),
+        }),
+      },
+      want: [`${root}: Forbidden: its patterns come to more than 16000 instructions`],
+    },
+    {
+      name: 'may have one pattern in many places',
+      given: {
+        schema: objectOf({
+          spec: objectOf(
+            Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`f${i}`, { ...scalar, pattern: '^a{1,200}$' }])),
+          ),
+        }),
+      },
+      want: [],
+    },
+    {
       name: 'may not call its resource finalize',
       given: { plural: 'finalize' },
       want: ['spec.names.plural: Invalid value: "finalize": is reserved for a sub-resource of namespaces'],

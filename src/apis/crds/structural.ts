@@ -7,6 +7,7 @@ import type { Resumable } from '../../base/resumable.ts'
 import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { compilePattern } from '../../kube/schema/pattern.ts'
+import { largestPatternSize, patternSize } from '../../kube/schema/pattern-size.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { isIntOrStringPattern } from './schema.ts'
 
@@ -27,6 +28,23 @@ export const branchesOf = (value: JsonValue | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isJsonObject) : []
 
 const typeOf = (s: JsonObject): string => (typeof s['type'] === 'string' ? s['type'] : '')
+
+/** Instructions of all different patterns, some more than `largestPatternSize` at most. */
+export function sizeOfPatterns(schema: JsonObject): number {
+  const seen = new Set<string>()
+  let size = 0
+  const left: JsonValue[] = [schema]
+  for (let value = left.pop(); value !== undefined && size <= largestPatternSize; value = left.pop()) {
+    if (typeof value !== 'object' || value === null) continue
+    const pattern = isJsonObject(value) ? value['pattern'] : undefined
+    if (typeof pattern === 'string' && !seen.has(pattern)) {
+      seen.add(pattern)
+      size += patternSize(pattern)
+    }
+    for (const child of Object.values(value)) left.push(child)
+  }
+  return size
+}
 
 /** Sorted by their text. `path` is that of the schema itself. */
 export function* structuralErrors(schema: JsonObject, path: string): Resumable<FieldError[]> {

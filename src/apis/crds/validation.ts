@@ -17,6 +17,7 @@ import {
 import { jsonEqual } from '../../kube/json-value.ts'
 import { isDns1035Label, isDns1123Subdomain } from '../../kube/names.ts'
 import { namespaceSubresources } from '../../kube/namespace-subresources.ts'
+import { largestPatternSize } from '../../kube/schema/pattern-size.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import { webhookAddressErrors } from '../../kube/webhook-address.ts'
@@ -25,7 +26,7 @@ import { defaultErrors } from './default-rules.ts'
 import { keywordTypeErrors } from './keyword-types.ts'
 import { toResourceSchema } from './schema.ts'
 import { schemaRuleErrors } from './schema-rules.ts'
-import { structuralErrors } from './structural.ts'
+import { sizeOfPatterns, structuralErrors } from './structural.ts'
 import {
   badAuthorityOf,
   type CustomResourceDefinition,
@@ -208,6 +209,10 @@ function* schemaErrors(
   const mistyped = keywordTypeErrors(schema, path)
   yield
   if (mistyped.length > 0) return mistyped
+  if (sizeOfPatterns(schema) > largestPatternSize) {
+    return [fieldForbidden(path, `its patterns come to more than ${largestPatternSize} instructions`)]
+  }
+  yield
   const errors: FieldError[] = []
   if (version.subresources?.status) {
     const type = schema['type'] ?? ''

@@ -26,8 +26,13 @@ import { hasFormat, isKnownFormat } from './formats.ts'
 import { memberSchema, type Schema } from './schema.ts'
 import { type Before, isTypeMeta, isUnchanged, itemsBefore, memberBefore } from './unchanged.ts'
 
+/** Whether a text matches can't be found out: it would take too long. */
+export class PatternTooCostly extends Error {
+  override readonly name = 'PatternTooCostly'
+}
+
 export interface CompiledPattern {
-  /** Throws if finding out would take too long. */
+  /** @throws PatternTooCostly */
   test(text: string): boolean
 }
 
@@ -206,7 +211,8 @@ class Validator {
     try {
       matches = compiled.test(text)
     } catch (e) {
-      detail += `, which could not be found out: ${e instanceof Error ? e.message : String(e)}`
+      if (!(e instanceof PatternTooCostly)) throw e
+      detail += `, which could not be found out: ${e.message}`
     }
     this.#check(matches, result, () => fieldInvalid(fieldAt(path), text, detail))
   }
