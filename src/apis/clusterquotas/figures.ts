@@ -2,7 +2,10 @@
  * What every quota shows, from the records as the cache has them: kept up to date change by change, so that a status
  * costs no look at all namespaces.
  */
+import { addQuantities, type Quantity, subtractQuantities, zero } from '../../kube/quantity.ts'
 import type { ObjectVersion, StoreView } from '../../registry/registry.ts'
+import type { Amounts } from '../pods/resources.ts'
+import { usedIn } from './charges.ts'
 import {
   type Account,
   accountFolder,
@@ -18,11 +21,32 @@ import type { ParsedQuota } from './selection.ts'
 export interface QuotaRecordsSeen {
   readonly shares: ReadonlyMap<string, Share>
   readonly counters: ReadonlyMap<string, Counter>
+  /** Of all counters together. */
+  readonly total: Amounts
 }
 
 class Seen implements QuotaRecordsSeen {
   readonly shares = new Map<string, Share>()
   readonly counters = new Map<string, Counter>()
+  readonly #total = new Map<string, Quantity>()
+
+  get total(): Amounts {
+    return this.#total
+  }
+
+  count(name: string, counter: Counter | undefined): void {
+    const before = this.counters.get(name)
+    for (const [resource, q] of usedIn(before?.used)) this.#add(resource, subtractQuantities(zero, q))
+    for (const [resource, q] of usedIn(counter?.used)) this.#add(resource, q)
+    if (counter === undefined) this.counters.delete(name)
+    else this.counters.set(name, counter)
+  }
+
+  #add(resource: string, q: Quantity): void {
+    const sum = addQuantities(this.#total.get(resource) ?? zero, q)
+    if (sum.nanos === 0n) this.#total.delete(resource)
+    else this.#total.set(resource, sum)
+  }
 }
 
 const nothing: QuotaRecordsSeen = new Seen()
@@ -78,8 +102,8 @@ export class Figures {
 
   #counterChanged(name: string, next: Counter | undefined, old: Counter | undefined): void {
     const uid = (next ?? old)?.quota ?? ''
-    if (next === undefined) this.#byUid.get(uid)?.counters.delete(name)
-    else this.#seen(uid).counters.set(name, next)
+    if (next === undefined) this.#byUid.get(uid)?.count(name, undefined)
+    else this.#seen(uid).count(name, next)
     this.#changed(uid)
   }
 

@@ -1,10 +1,12 @@
 /** How often a status is stored, and how much it says. */
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Decision, DecisionView } from '../../admission/admission.ts'
 import { silentLog } from '../../base/log.ts'
 import { loadCatalog } from '../../catalog/catalog.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { Lister } from '../../registry/registry.ts'
+import { usedIn } from './charges.ts'
 import type { Figures } from './figures.ts'
 import { clusterQuotaKind } from './kind.ts'
 import { QuotaIndex } from './quota-index.ts'
@@ -18,11 +20,11 @@ const quotaOf = (hard: Printed): ClusterResourceQuota => ({
   metadata: { name: 'q', uid: 'u', generation: 1 },
   spec: { selector: { labels: { matchLabels: { kind: 'team' } } }, quota: { hard } },
 })
+const shareOf = { quota: 'u', counted: '', holder: '' }
 const seen = (used: Printed, namespaces = 1) => ({
-  shares: new Map(
-    Array.from({ length: namespaces }, (_, i) => [`n${i}`, { quota: 'u', counted: '', holder: '', used }]),
-  ),
+  shares: new Map(Array.from({ length: namespaces }, (_, i) => [`n${i}`, { ...shareOf, used }])),
   counters: new Map([['u.all', { metadata: {}, quota: 'u', holder: '', namespaces, used }]]),
+  total: usedIn(used),
 })
 
 /** Writes are decided at once, and done when the test says so. */
@@ -124,4 +126,29 @@ test('a quota of many resources lists as many namespaces as fit, and its total i
   expect(status).toMatchObject({ namespaceCount: 5000, total: { hard, used } })
   expect(JSON.stringify(status).length).toBeLessThan(128 * 1024)
   expect(status.namespaces?.length).toBeGreaterThan(0)
+})
+
+test('the namespaces that are listed are those that use most of a limit, then by name, in any order of coming', () => {
+  const hard = { pods: '10', 'requests.cpu': '4' }
+  const quota = quotaOf(hard)
+  const parsed = parseQuota(quota)
+  const used = fc.record({ pods: fc.nat(12).map(String), 'requests.cpu': fc.nat(4000).map((n) => `${n}m`) })
+  const all = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1, maxLength: 4 }), used), {
+    selector: ([name]) => name,
+    maxLength: 300,
+  })
+  fc.assert(
+    fc.property(all, (namespaces) => {
+      const shares = new Map(namespaces.map(([name, printed]) => [name, { ...shareOf, used: printed }]))
+      const part = ({ pods, 'requests.cpu': cpu }: (typeof namespaces)[number][1]): number =>
+        Math.max(Number(pods) / 10, Number.parseInt(cpu, 10) / 4000)
+      const expected = namespaces
+        .toSorted(([a, x], [b, y]) => part(y) - part(x) || (a < b ? -1 : 1))
+        .map(([name]) => name)
+        .slice(0, 100)
+      const status = figuresShown(quota, parsed, { shares, counters: new Map(), total: new Map() }, 1)
+      expect(status.namespaces?.map(({ namespace }) => namespace)).toEqual(expected)
+      expect(status.namespaceCount).toBe(namespaces.length)
+    }),
+  )
 })

@@ -1,5 +1,5 @@
 /** The status of a quota, from what is recorded of it. Pure. */
-import { addQuantities, printQuantity, zero } from '../../kube/quantity.ts'
+import { printQuantity, zero } from '../../kube/quantity.ts'
 import type { Amounts } from '../pods/resources.ts'
 import { usedIn } from './charges.ts'
 import type { QuotaRecordsSeen } from './figures.ts'
@@ -18,36 +18,33 @@ import {
 export function figuresShown(
   quota: ClusterResourceQuota,
   parsed: Pick<ParsedQuota, 'per' | 'hard'>,
-  { shares, counters }: QuotaRecordsSeen,
+  { shares, counters, total }: QuotaRecordsSeen,
   observedGeneration: number | undefined = quota.status?.observedGeneration,
 ): ClusterResourceQuotaStatus {
   const hard: Printed = quota.spec?.quota?.hard ?? {}
   const names = Object.keys(hard)
-  const total: Amounts = new Map()
-  for (const { used } of counters.values()) {
-    for (const [name, q] of usedIn(used)) total.set(name, addQuantities(total.get(name) ?? zero, q))
-  }
   const figures = (used: Amounts): QuotaFigures => ({ hard, used: printed(names, used) })
-  const namespaces = largest(
-    [...shares].map(([namespace, { used }]) => ({ name: namespace, used: usedIn(used) })),
-    parsed.hard,
-  )
-  const accounts = largest(
-    [...counters.values()].flatMap(({ holder = '', namespaces: count = 0, used }) =>
-      holder === '' ? [] : [{ name: holder, used: usedIn(used), count }],
-    ),
-    parsed.hard,
-  )
+  const namespaces = new Largest<Share>(parsed.hard)
+  for (const [name, share] of shares) namespaces.offer(name, share)
+  const accounts = new Largest<Counter>(parsed.hard)
+  for (const counter of counters.values()) {
+    const { holder = '' } = counter
+    if (holder !== '') accounts.offer(holder, counter)
+  }
   return {
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     total: figures(total),
     namespaceCount: shares.size,
-    namespaces: fitting(namespaces.map(({ name, used }) => ({ namespace: name, status: figures(used) }))),
+    namespaces: fitting(
+      namespaces.listed.map(({ name, one }) => ({ namespace: name, status: figures(usedIn(one.used)) })),
+    ),
     ...(parsed.per === undefined
       ? {}
       : {
           accounts: fitting(
-            accounts.map(({ name, count, used }) => ({ name, namespaces: count, used: printed(names, used) })),
+            accounts.listed.map(({ name, one: { namespaces: count = 0, used } }) => ({
+              ...{ name, namespaces: count, used: printed(names, usedIn(used)) },
+            })),
           ),
         }),
   }
@@ -96,11 +93,54 @@ function fitting<T>(listed: readonly T[]): T[] {
 const printed = (names: readonly string[], used: Amounts): Printed =>
   Object.fromEntries(names.map((name) => [name, printQuantity(used.get(name) ?? zero)]))
 
-/** By what they use of the limit that they use most of, then by name. */
-function largest<T extends { readonly name: string; readonly used: Amounts }>(all: readonly T[], hard: Amounts): T[] {
-  const ranked = all.map((one) => ({ one, part: largestPart(one.used, hard) }))
-  ranked.sort((a, b) => b.part - a.part || (a.one.name < b.one.name ? -1 : 1))
-  return ranked.slice(0, mostListed).map(({ one }) => one)
+interface Ranked<T> {
+  readonly name: string
+  readonly part: number
+  readonly one: T
+}
+
+/**
+ * Those that use most of the limit that they use most of, then by name. They are not put in order: each is held against
+ * the last of the few that are listed, and what it uses of the limits is remembered, since a status is made each second
+ * of what may be a hundred thousand.
+ */
+class Largest<T extends { readonly used?: Printed }> {
+  readonly listed: Ranked<T>[] = []
+  readonly #hard: Amounts
+
+  constructor(hard: Amounts) {
+    this.#hard = hard
+  }
+
+  offer(name: string, one: T): void {
+    const part = partOf(one.used, this.#hard)
+    const last = this.listed.at(-1)
+    const isFull = this.listed.length === mostListed
+    if (isFull && last !== undefined && !isBefore(part, name, last)) return
+    if (isFull) this.listed.pop()
+    let from = 0
+    for (let to = this.listed.length; from < to; ) {
+      const middle = (from + to) >>> 1
+      if (isBefore(part, name, this.listed[middle] as Ranked<T>)) to = middle
+      else from = middle + 1
+    }
+    this.listed.splice(from, 0, { name, part, one })
+  }
+}
+
+const isBefore = (part: number, name: string, other: Ranked<unknown>): boolean =>
+  part === other.part ? name < other.name : part > other.part
+
+/** What is printed is never changed in place, and neither are limits. */
+const parts = new WeakMap<Printed, { readonly hard: Amounts; readonly part: number }>()
+
+function partOf(used: Printed | undefined, hard: Amounts): number {
+  if (used === undefined) return 0
+  const known = parts.get(used)
+  if (known?.hard === hard) return known.part
+  const part = largestPart(usedIn(used), hard)
+  parts.set(used, { hard, part })
+  return part
 }
 
 function largestPart(used: Amounts, hard: Amounts): number {
