@@ -38,6 +38,9 @@ export interface CompactorOptions {
   readonly onError: (error: unknown) => void
 }
 
+/** A clock may come a rounding short of the moment that it was asked for; a look at that same moment finds nothing. */
+const leastWaitMs = 1
+
 export class Compactor implements AsyncDisposable {
   readonly #storage: Storage & Partial<HistoryGauge>
   readonly #clock: Clock
@@ -95,10 +98,10 @@ export class Compactor implements AsyncDisposable {
   #tooOld(now: number): Revision {
     let passed = 0
     const windowMs = this.#windowNow()
-    while (passed + 1 < this.#notes.length && (this.#notes[passed + 1]?.at ?? now) <= now - windowMs) passed++
+    while (passed + 1 < this.#notes.length && (this.#notes[passed + 1]?.at ?? now) + windowMs <= now) passed++
     if (passed > 0) this.#notes = this.#notes.slice(passed)
     const oldest = this.#notes[0]
-    return oldest && oldest.at <= now - windowMs ? oldest.revision : 0
+    return oldest && oldest.at + windowMs <= now ? oldest.revision : 0
   }
 
   #schedule(): void {
@@ -130,7 +133,7 @@ export class Compactor implements AsyncDisposable {
     const now = this.#clock.monotonic()
     // One may have become due while the compaction of the one before was under way.
     const next = this.#notes.find(({ revision }) => revision > this.#compacted)
-    return next && Math.max(0, next.at + this.#windowNow() - now)
+    return next && Math.max(leastWaitMs, next.at + this.#windowNow() - now)
   }
 
   #windowNow(): number {

@@ -14,6 +14,8 @@ import type { Outcome, SeedOptions } from './seed.ts'
 
 install()
 const { openWorlds, worldOf } = await import('./worlds/worlds.ts')
+const { loadModules } = await import('./runtime/modules.ts')
+await loadModules()
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -35,9 +37,13 @@ async function run(options: SeedOptions): Promise<Outcome> {
   const unhandled: string[] = []
   const listen = (error: unknown): void => void unhandled.push(`unhandled: ${String(error)}`)
   for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, listen)
-  const outcome = await play(options)
-  for (const event of ['unhandledRejection', 'uncaughtException']) process.off(event, listen)
-  return { ...outcome, problems: [...unhandled, ...outcome.problems] }
+  try {
+    const outcome = await play(options)
+    return { ...outcome, problems: [...unhandled, ...outcome.problems] }
+  } finally {
+    // What ends the run ends the process, and is not listened to.
+    for (const event of ['unhandledRejection', 'uncaughtException']) process.off(event, listen)
+  }
 }
 
 function print({ trace, ...outcome }: Outcome): void {
