@@ -69,6 +69,9 @@ interface Recovered {
   readonly compacted: Revision
 }
 
+/** As `damageNote` has it; its first byte is no UTF-8. */
+const isNote = ({ text }: Version): boolean => text?.startsWith('\ufffdborough: damaged value: ') === true
+
 class DiskRun {
   readonly problems: string[] = []
   commits = 0
@@ -109,6 +112,7 @@ class DiskRun {
       this.#scheduler.tell(`it can't be read: ${error.message}`)
     })
     if (recovered === undefined) return 'unusable'
+    if (this.#hasLied && [...recovered.found.values()].some(isNote)) return this.#checkNamed(recovered)
     this.#checkRecovered(recovered)
     if (this.problems.length > 0) return 'lived'
     const life = new AbortController()
@@ -211,6 +215,15 @@ class DiskRun {
     const { entries } = await storage.range(span)
     this.#scheduler.tell(`recovered ${found.size} changes of ${compacted} to ${head}`)
     return { found, entries, head, compacted }
+  }
+
+  /** Of what a disk lied about, values may be there in part: each is named, and all else is what it was. */
+  #checkNamed({ found }: Recovered): 'unusable' {
+    for (const [revision, version] of found) {
+      if (!isNote(version)) this.problems.push(...this.#ledger.see(revision, version))
+    }
+    this.#scheduler.tell('what the disk lied about is damaged, and named')
+    return 'unusable'
   }
 
   #checkRecovered(recovered: Recovered): void {

@@ -1,5 +1,6 @@
 /** What befalls replicas, network and etcd: drawn from the seed before anything begins, so that one can be left out. */
 import type { Random } from '../fuzz/random.ts'
+import type { EtcdMember } from './etcd/cluster.ts'
 import type { Commit } from './etcd/mvcc.ts'
 import type { Way } from './etcd/network.ts'
 import type { ScheduledFault } from './scheduled-fault.ts'
@@ -7,29 +8,33 @@ import type { Replica, ReplicaWorld } from './worlds/replicas.ts'
 
 export type Fault = ScheduledFault<ReplicaWorld>
 
-interface Draw {
+export interface Draw {
   readonly random: Random
   readonly replicas: number
 }
 
-type Drawn = Pick<Fault, 'text' | 'begin' | 'end'>
+/** `lastsMs`: where it is not as with others. */
+export type Drawn = Pick<Fault, 'text' | 'begin' | 'end'> & { readonly lastsMs?: number }
 
-const members = 3
+/** What is drawn, and how often beside the others. */
+export type Kinds = readonly (readonly [weight: number, make: () => (draw: Draw) => Drawn])[]
+
+export const members = 3
 const hourMs = 3_600_000
 
 /** In order of time; the n-th of a seed is the same whichever are left out. */
-export function drawFaults(random: Random, withinMs: number, replicas: number, isAimed = false): Fault[] {
+export function drawFaults(random: Random, withinMs: number, replicas: number, kinds: Kinds = usualKinds): Fault[] {
   const count = 2 + random.below(9)
   const draw: Draw = { random, replicas }
   return Array.from({ length: count }, () => {
     const at = withinMs * random.next()
     // Some end before any patience does, some outlast keepalive and leases.
     const lastsMs = random.pick([50, 500, 3_000, 12_000]) * (0.5 + random.next())
-    return { at, lastsMs, ...random.weighted(isAimed ? aimedKinds : kinds)(draw) }
+    return { at, lastsMs, ...random.weighted(kinds)(draw) }
   }).sort((a, b) => a.at - b.at)
 }
 
-const kinds: readonly (readonly [weight: number, make: () => (draw: Draw) => Drawn])[] = [
+export const usualKinds: Kinds = [
   [4, () => cutLink],
   [3, () => cutAll],
   [3, () => breakLink],
@@ -46,7 +51,7 @@ const kinds: readonly (readonly [weight: number, make: () => (draw: Draw) => Dra
 ]
 
 /** Histories that end below what a replica has not seen yet. */
-const aimedKinds: typeof kinds = [
+export const aimedKinds: Kinds = [
   [3, () => missDeletion],
   [2, () => missHistory],
   [2, () => loseAnswers],
@@ -57,9 +62,11 @@ const aimedKinds: typeof kinds = [
   [1, () => killReplica],
 ]
 
+export const hasVote = ({ isUp, isLearner }: EtcdMember): boolean => isUp && !isLearner
+
 const waysOf = (random: Random): readonly Way[] => random.pick([['there'], ['back'], ['there', 'back']] as const)
 
-function replicaOf({ random, replicas }: Draw): { readonly name: string; in(world: ReplicaWorld): Replica } {
+export function replicaOf({ random, replicas }: Draw): { readonly name: string; in(world: ReplicaWorld): Replica } {
   const index = random.below(replicas)
   return { name: `r${index}`, in: (world) => world.replicas[index] as Replica }
 }
@@ -111,20 +118,20 @@ function slowLink(draw: Draw): Drawn {
   return { text: `slow down ${replica.name} and ${member} by ${slowMs} ms`, begin: set(slowMs), end: set(0) }
 }
 
-function downMember({ random }: Draw): Drawn {
+export function downMember({ random }: Draw): Drawn {
   const index = random.below(members)
   return {
     text: `stop etcd m${index}`,
     begin(world) {
       const member = world.cluster.members[index]
-      if (member === undefined || world.cluster.members.filter(({ isUp }) => isUp).length < members) return
+      if (member === undefined || world.cluster.members.filter(hasVote).length < members) return
       member.up = false
       for (const link of world.network.linksOf(member)) link.break('Connection closed by the member')
       if (index === world.cluster.term % members) world.cluster.elect()
     },
     end(world) {
       const member = world.cluster.members[index]
-      if (member !== undefined) member.up = true
+      if (member !== undefined && !member.isLearner) member.up = true
     },
   }
 }
@@ -187,7 +194,7 @@ const killAll = (): Drawn => ({
 })
 
 /** By other hands, as an operator or another program may at any time. */
-const compact = (): Drawn => ({
+export const compact = (): Drawn => ({
   text: 'compact etcd',
   begin({ cluster: { store } }) {
     if (store.revision > store.compacted) store.compact(store.revision)

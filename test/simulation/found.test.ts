@@ -3,8 +3,11 @@ import { expect, it } from 'vitest'
 import { simulationPlants } from '../../tools/plants/simulation.ts'
 import { describeFailure, runWorker, type Told } from './simulation.ts'
 
-/** A process that had lost its power in a checkpoint deleted the log all the same: a fault of the simulation. */
-const ofTheSimulation = [40_024]
+/**
+ * Faults of the simulation: a process that had lost its power in a checkpoint deleted the log all the same; values that
+ * a disk had lied about were named as damaged, and no prefix; a server was ended under a check of what had settled.
+ */
+const ofTheSimulation = [40_024, 700_202, 186]
 /** The compactor looked for ever at one moment. */
 const ofTheServer = [700_120]
 

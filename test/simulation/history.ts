@@ -4,6 +4,7 @@ import type { KubeObject } from '../../src/kube/types.ts'
 import type { WatchEvent } from '../../src/storage/etcd/messages.ts'
 import { positionOf, toEntry, toRevision } from '../../src/storage/etcd/record.ts'
 import type { Commit } from './etcd/mvcc.ts'
+import { openStored } from './kms/kms.ts'
 
 export interface StoredChange {
   readonly key: string
@@ -39,7 +40,7 @@ export function changesOf(commits: readonly Commit[]): StoredChange[] {
 }
 
 const objectOf = (key: string, kv: WatchEvent['kv']): KubeObject =>
-  JSON.parse(Buffer.from(toEntry(key, kv).value).toString('utf8')) as KubeObject
+  JSON.parse(Buffer.from(openStored(key, toEntry(key, kv).value)).toString('utf8')) as KubeObject
 
 export interface Place {
   readonly resource: string

@@ -28,6 +28,7 @@ export const contested = 'contested'
 const limited = 'limited'
 const contestedKeys = 3
 const quotaLimit = 5
+const largeBytes = 300_000
 const teams = 3
 const tenant = { username: 'tenant', groups: ['system:authenticated'] }
 /** A client that hears nothing for so long gives up, and does not know. */
@@ -49,6 +50,10 @@ export interface LoadOptions {
   readonly isAimed?: boolean
   /** A store that can't be read or written now is no wonder. */
   readonly mayFail?: () => boolean
+  /** What was refused, with this, is no wonder where something that is stored is damaged. */
+  readonly excuses?: (code: number, message: string) => boolean
+  /** Also writes large values, and changes quotas. */
+  readonly isBroad?: boolean
 }
 
 interface Rates {
@@ -107,16 +112,22 @@ export class Load {
   readonly #random: Random
   readonly #targets: readonly Target[]
   readonly #mayFail: () => boolean
+  readonly #excuses: (code: number, message: string) => boolean
+  readonly #isBroad: boolean
   readonly #rates: Rates
   #ids = 0
   #isOver = false
   #count = 0
 
-  constructor({ scheduler, random, targets, isAimed = false, mayFail = () => false }: LoadOptions) {
+  constructor(options: LoadOptions) {
+    const { scheduler, random, targets, isAimed = false, isBroad = false } = options
+    const { mayFail = () => false, excuses = () => false } = options
     this.#scheduler = scheduler
     this.#random = random
     this.#targets = targets
     this.#mayFail = mayFail
+    this.#excuses = excuses
+    this.#isBroad = isBroad
     this.#rates = isAimed ? aimedRates : usualRates
   }
 
@@ -145,6 +156,7 @@ export class Load {
         [content, () => () => this.#fillTeam(target, name)],
         [0.5, () => () => this.#edit(target, name)],
         [races, () => () => this.#raceDeletion(target, name)],
+        [this.#isBroad ? 1 : 0, () => () => this.#editQuota(target, name)],
       ])
       this.#count++
       if (!(await work())) at = random.below(this.#targets.length)
@@ -178,7 +190,12 @@ export class Load {
       const status = findStatusError(error)
       this.#scheduler.tell(`${what}: ${status === undefined ? 'no answer' : `${status.code} ${status.message}`}`)
       // ServerTimeout: the store could not be reached, and the client is asked to try again.
-      if (status?.code === 500 && status.reason !== 'ServerTimeout' && !this.#mayFail())
+      if (
+        status?.code === 500 &&
+        status.reason !== 'ServerTimeout' &&
+        !this.#mayFail() &&
+        !this.#excuses(500, status.message)
+      )
         this.problems.push(`${what} was answered 500: ${status.message}`)
       return { error }
     } finally {
@@ -225,6 +242,7 @@ export class Load {
     const color = this.#random.pick(['red', 'blue'])
     const ref = { namespace: contested, name }
     const metadata = { ...ref, labels: { color } }
+    const data = this.#isBroad && this.#random.chance(0.05) ? { id, bytes: 'x'.repeat(largeBytes) } : { id }
     const began = this.#scheduler.now
     const asked = await this.#ask(
       target,
@@ -234,8 +252,8 @@ export class Load {
           await client.delete(configMaps, ref, { preconditions: { resourceVersion: String(expected) }, signal })
           return undefined
         }
-        if (expected === 'absent') return client.create(configMaps, { metadata, data: { id } }, { signal })
-        const replacement = { metadata: { ...metadata, resourceVersion: String(expected) }, data: { id } }
+        if (expected === 'absent') return client.create(configMaps, { metadata, data }, { signal })
+        const replacement = { metadata: { ...metadata, resourceVersion: String(expected) }, data }
         return client.update(configMaps, replacement, { signal })
       },
       tenant,
@@ -248,7 +266,7 @@ export class Load {
     }
     const code = findStatusError(asked.error)?.code ?? 0
     const refused = code === 404 || code === 409
-    if (code === 403) this.problems.push(`${by} may write in ${contested}, and was refused`)
+    if (code === 403 && !this.#excuses(code, '')) this.problems.push(`${by} may write in ${contested}, and was refused`)
     const outcome = refused ? 'refused' : 'unknown'
     this.#record(name, { type, id, expected, outcome, began, ended: refused ? ended : Number.POSITIVE_INFINITY })
     return refused
@@ -332,6 +350,16 @@ export class Load {
     )
     await deleting
     return 'answer' in made || findStatusError(made.error) !== undefined
+  }
+
+  /** What is there may be more than it allows from now on; nothing is added then. */
+  async #editQuota(target: Target, by: string): Promise<boolean> {
+    const hard = { secrets: String(quotaLimit - 2 + this.#random.below(4)) }
+    const asked = await this.#ask(target, `${by} sets the quota to ${hard.secrets}`, (client, signal) =>
+      client.patch(quotas, { namespace: limited, name: 'q' }, { spec: { hard } }, { signal }),
+    )
+    if ('answer' in asked) this.#hear(asked.answer)
+    return 'answer' in asked || findStatusError(asked.error) !== undefined
   }
 
   async #edit(target: Target, by: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import { Random } from '../fuzz/random.ts'
 import { convergenceProblems } from './checks/convergence.ts'
 import { historyProblems } from './checks/verdict.ts'
 import { EtcdMvcc } from './etcd/mvcc.ts'
-import { drawFaults } from './faults.ts'
+import { aimedKinds, drawFaults, type Kinds, usualKinds } from './faults.ts'
 import { Follower, followed } from './follower.ts'
 import { changesOf } from './history.ts'
 import { furnish, Load } from './load.ts'
@@ -11,21 +11,40 @@ import { simulated } from './runtime/simulated-process.ts'
 import { scheduleFaults } from './scheduled-fault.ts'
 import { Scheduler } from './scheduler.ts'
 import type { Outcome, SeedOptions } from './seed.ts'
+import { keyKinds, storeKinds } from './store-faults.ts'
 import { ReplicaWorld } from './worlds/replicas.ts'
 
 const replicas = 3
+/** Faults are counted from the moment when all servers had started. */
+const restartMs = 1_000
 const clients = 4
-const thinkMs = 200
-const loadMs = 12_000
 const startMs = 120_000
 /** After the last fault: leases end, watches are taken up, controllers come to rest. */
 const quietMs = 120_000
 
+/** `worn`: the store itself is befallen; `encrypted`: so are the keys of what is in it. */
+export type ReplicaKind = 'replicas' | 'aimed' | 'worn' | 'encrypted'
+
+interface Course {
+  readonly kinds: Kinds
+  readonly thinkMs: number
+  readonly loadMs: number
+}
+
+const courses: Readonly<Record<ReplicaKind, Course>> = {
+  replicas: { kinds: usualKinds, thinkMs: 200, loadMs: 12_000 },
+  aimed: { kinds: aimedKinds, thinkMs: 200, loadMs: 12_000 },
+  worn: { kinds: storeKinds, thinkMs: 200, loadMs: 12_000 },
+  // A plugin is asked once a minute.
+  encrypted: { kinds: keyKinds, thinkMs: 4_000, loadMs: 300_000 },
+}
+
 /** A store that a server has been started on, and that was furnished: where most seeds begin. */
-export async function furnishedStore(): Promise<EtcdMvcc> {
+export async function furnishedStore(encrypts: boolean): Promise<EtcdMvcc> {
   const scheduler = new Scheduler()
   simulated.begin(scheduler, 0)
-  const world = new ReplicaWorld(scheduler, 0, new EtcdMvcc(), { replicas: 1, historyMs: 300_000, checksums: false })
+  const options = { replicas: 1, historyMs: 300_000, checksums: false, encrypts }
+  const world = new ReplicaWorld(scheduler, 0, new EtcdMvcc(), options)
   await scheduler.until(world.startAll(), { what: 'the first start', withinMs: startMs })
   const client = world.replicas[0]?.client()
   if (client === undefined) throw new Error('no server')
@@ -38,7 +57,7 @@ export async function furnishedStore(): Promise<EtcdMvcc> {
 export async function runReplicaSeed(
   { seed, without = [], keepsTrace = false }: SeedOptions,
   base: EtcdMvcc,
-  isAimed: boolean,
+  kind: ReplicaKind,
 ): Promise<Outcome> {
   const scheduler = new Scheduler({ keepsTrace })
   simulated.begin(scheduler, seed)
@@ -47,10 +66,11 @@ export async function runReplicaSeed(
     replicas,
     historyMs: random.pick([300_000, 5_000]),
     checksums: random.chance(0.5),
+    encrypts: kind === 'encrypted',
   })
-  const all = drawFaults(new Random(seed, 5), loadMs, replicas, isAimed)
+  const all = drawFaults(new Random(seed, 5), courses[kind].loadMs, replicas, courses[kind].kinds)
   const faults = all.filter((_, i) => !without.includes(i))
-  const run = new ReplicaRun(world, scheduler, seed, isAimed)
+  const run = new ReplicaRun(world, scheduler, seed, kind)
   const problems = await run.play(faults).catch((error: unknown) => [`the run broke off: ${String(error)}`])
   scheduler.end()
   return {
@@ -70,12 +90,17 @@ class ReplicaRun {
   readonly #world: ReplicaWorld
   readonly #scheduler: Scheduler
   readonly #followers: Follower[]
+  readonly #course: Course
 
-  constructor(world: ReplicaWorld, scheduler: Scheduler, seed: number, isAimed: boolean) {
+  constructor(world: ReplicaWorld, scheduler: Scheduler, seed: number, kind: ReplicaKind) {
+    const isAimed = kind === 'aimed'
+    const isBroad = kind === 'worn' || kind === 'encrypted'
+    this.#course = courses[kind]
     this.#world = world
     this.#scheduler = scheduler
     const targets = world.replicas
-    this.load = new Load({ scheduler, random: new Random(seed, 6), targets, isAimed })
+    const excuses = (code: number, message: string): boolean => isExcused(world, code, message)
+    this.load = new Load({ scheduler, random: new Random(seed, 6), targets, isAimed, isBroad, excuses })
     const common = { scheduler, random: new Random(seed, 7), targets }
     this.#followers = followed.map((each) => new Follower({ ...common, ...each }))
     if (!isAimed) return
@@ -86,6 +111,7 @@ class ReplicaRun {
   async play(faults: ReturnType<typeof drawFaults>): Promise<string[]> {
     const scheduler = this.#scheduler
     const world = this.#world
+    const { thinkMs, loadMs } = this.#course
     await scheduler.until(world.startAll(), { what: 'the start', withinMs: startMs })
     scheduleFaults(scheduler, world, faults)
     const following = this.#followers.map((follower) => follower.run())
@@ -94,9 +120,12 @@ class ReplicaRun {
     await scheduler.until(Promise.all(asking), { what: 'the load', withinMs: loadMs + quietMs })
     scheduler.tell('the load is over')
     // What outlasts the load ends now or soon: an end of a fault does no harm to what is whole.
-    await scheduler.until(world.pause(Math.max(0, ...faults.map(({ at, lastsMs }) => at + lastsMs)) - scheduler.now), {
+    const lastMs = Math.max(0, ...faults.map(({ at, lastsMs }) => at + lastsMs))
+    // Damage ends with a restart, and what is asked of a server that is ended has no answer.
+    const behindMs = world.damaged.size > 0 || world.kms.hasForgotten ? restartMs : 0
+    await scheduler.until(world.pause(lastMs + behindMs - scheduler.now), {
       what: 'the last fault',
-      withinMs: quietMs,
+      withinMs: Math.max(quietMs, lastMs),
     })
     await scheduler.until(world.heal(), { what: 'the last start', withinMs: quietMs })
     const unsettled = await scheduler.until(convergenceProblems(world), {
@@ -111,4 +140,11 @@ class ReplicaRun {
     const changes = changesOf(world.cluster.store.commits)
     return [...unsettled, ...historyProblems(this.load, this.#followers, { changes, through })]
   }
+}
+
+/** Damage is told by its name; what decides rights and can't be read gives none. */
+function isExcused({ damaged, kms }: ReplicaWorld, code: number, message: string): boolean {
+  if (code === 403) return kms.hasForgotten || [...damaged].some((key) => key.includes('rbac.authorization.k8s.io'))
+  const key = /the stored value of (\S+) at revision \d+ (?:is damaged|can't be decrypted): /.exec(message)?.[1]
+  return key !== undefined && (damaged.has(key) || kms.hasForgotten)
 }

@@ -86,11 +86,13 @@ class State {
       const content = this.#content.get(namespace)
       if (namespace === '' || content === undefined) return []
       const quotas = [...content].filter(([key]) => key.startsWith('resourcequotas/'))
-      return quotas.flatMap(([key, quota]) => this.#accountProblems(`${namespace}/${key}`, quota, content))
+      return quotas.flatMap(([key, quota]) =>
+        this.#accountProblems(`${namespace}/${key}`, quota, { content, batch, namespace }),
+      )
     })
   }
 
-  #accountProblems(name: string, quota: KubeObject, content: ReadonlyMap<string, KubeObject>): string[] {
+  #accountProblems(name: string, quota: KubeObject, { content, batch, namespace }: Touched): string[] {
     const { spec, status } = quota as { spec?: Account; status?: Account & { used?: Record<string, string> } }
     return counted.flatMap((resource) => {
       const limit = spec?.hard?.[resource]
@@ -100,9 +102,20 @@ class State {
       for (const key of content.keys()) if (key.startsWith(`${resource}/`)) there++
       const used = Number(status.used?.[resource])
       if (used !== there) return [`${name} says that ${used} ${resource} are used of ${there}`]
-      return there > Number(limit) ? [`${name} allows ${limit} ${resource}, and ${there} are there`] : []
+      // A limit that is lowered takes nothing away.
+      const isAdded = batch.some(({ key, previous }) => {
+        return previous === undefined && key.startsWith(`/registry/${resource}/${namespace}/`)
+      })
+      return isAdded && there > Number(limit) ? [`${name} allows ${limit} ${resource}, and ${there} are there`] : []
     })
   }
+}
+
+/** A namespace that a commit touches. */
+interface Touched {
+  readonly namespace: string
+  readonly content: ReadonlyMap<string, KubeObject>
+  readonly batch: readonly StoredChange[]
 }
 
 interface Account {

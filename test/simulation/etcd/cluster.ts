@@ -2,7 +2,7 @@
  * An etcd cluster as its clients meet it: members that answer requests by agreeing with the others, that fall behind in
  * what they show to watches, are cut off, restart, and elect a leader anew. Names of errors are etcd's.
  */
-import type { WatchEvent, WatchResponse } from '../../../src/storage/etcd/messages.ts'
+import type { TxnRequest, WatchEvent, WatchResponse } from '../../../src/storage/etcd/messages.ts'
 import type { Random } from '../../fuzz/random.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { type Commit, type EtcdMvcc, EtcdRefusal } from './mvcc.ts'
@@ -18,8 +18,12 @@ import {
   writeWatch,
 } from './wire.ts'
 
+const failedPrecondition = 9
+const resourceExhausted = 8
 const unavailable = 14
 const timedOut = 'etcdserver: request timed out'
+const noSpace = 'etcdserver: mvcc: database space exceeded'
+const notOfLearners = 'etcdserver: rpc not supported for learner'
 /** etcd's own patience with a request: 5 s and two elections. */
 const requestTimeoutMs = 7_000
 const electionMs = 1_000
@@ -37,6 +41,11 @@ export class EtcdCluster {
   readonly members: readonly EtcdMember[]
   #term = 2
   #electedAt = 0
+  /**
+   * The alarm NOSPACE is raised: nothing is put. `passing`: it is being raised, and a put may still be applied that is
+   * refused all the same, as etcd does when its members count differently.
+   */
+  full: 'no' | 'passing' | 'yes' = 'no'
   /** Called with each commit, before any member shows it. */
   readonly onApplied: Set<(commit: Commit) => void> = new Set()
 
@@ -90,6 +99,8 @@ export class EtcdMember {
   #applied: number
   #isJoined = true
   #isUp = true
+  /** It has joined, and has no vote before it has caught up: it answers no client. */
+  #isLearner = false
   /** How far it may be behind the others. */
   lagMs = 3
 
@@ -125,9 +136,26 @@ export class EtcdMember {
     if (up) this.apply()
   }
 
+  /** Another member takes the place, at the same address and without its data; it learns what there is. */
+  replace(): void {
+    this.#isLearner = true
+    this.up = true
+  }
+
+  /** It has a vote, and knows all but the last `missing` commits: those come when it falls behind no more. */
+  promote(missing: number): void {
+    this.#isLearner = false
+    const { store } = this.#cluster
+    this.#applied = Math.max(1, store.revision - missing)
+  }
+
+  get isLearner(): boolean {
+    return this.#isLearner
+  }
+
   /** Takes what the cluster has decided, as far as it hears of it, and tells its watches. */
   apply(): void {
-    if (!this.#isJoined || !this.#isUp) return
+    if (!this.#isJoined || !this.#isUp || this.#isLearner) return
     this.#applied = this.#cluster.store.revision
     for (const watch of this.#watches) this.#tell(watch, (commit) => commit.events)
   }
@@ -139,6 +167,7 @@ export class EtcdMember {
       reply(writeStatus({ version: '3.5.21', hasLeader, term: this.#cluster.term }))
       return
     }
+    if (this.#isLearner) return reply(new EtcdRefusal(failedPrecondition, notOfLearners))
     const { electedAt, term } = this.#cluster
     const waitMs = Math.max(0, electedAt - scheduler.now) + 0.2 + random.next() * 2
     scheduler.after(waitMs, () => {
@@ -156,6 +185,10 @@ export class EtcdMember {
   watch(body: Buffer, send: (message: Buffer) => void, fail: (refusal: EtcdRefusal) => void): () => void {
     const { key, rangeEnd, startRevision } = readWatch(body)
     const { store } = this.#cluster
+    if (this.#isLearner) {
+      fail(new EtcdRefusal(failedPrecondition, notOfLearners))
+      return () => undefined
+    }
     const blank: WatchResponse = { ...noEvents, revision: this.#applied }
     send(writeWatch({ ...blank, created: true }))
     if (startRevision < store.compacted) {
@@ -179,17 +212,28 @@ export class EtcdMember {
     const { store, term, scheduler } = this.#cluster
     try {
       if (path.endsWith('/Range')) {
-        const found = store.range(readRange(body))
+        const request = readRange(body)
+        if (request.serializable) {
+          return writeRange({ ...store.range(request, this.#applied), revision: this.#applied, term })
+        }
+        const found = store.range(request)
         this.apply()
         return writeRange({ ...found, revision: store.revision, term })
       }
       if (path.endsWith('/Txn')) {
         const before = store.revision
-        const done = store.txn(readTxn(body), scheduler.now)
+        const request = readTxn(body)
+        const isRefused = this.#cluster.full !== 'no' && putsOpenly(request)
+        if (isRefused && this.#cluster.full === 'yes') return new EtcdRefusal(resourceExhausted, noSpace)
+        const done = store.txn(request, scheduler.now)
         if (store.revision > before) {
           scheduler.tell(`${this.name} commits ${store.revision}: ${describe(store.commits.at(-1)?.events ?? [])}`)
           this.#cluster.applied(this)
         } else this.apply()
+        if (isRefused) {
+          this.#cluster.full = 'yes'
+          return new EtcdRefusal(resourceExhausted, noSpace)
+        }
         return writeTxn({ ...done, term })
       }
       if (path.endsWith('/Compact')) {
@@ -252,6 +296,10 @@ function isIn(key: Buffer, { key: start, rangeEnd }: MemberWatch): boolean {
   if (Buffer.compare(key, start) < 0) return false
   return (rangeEnd.length === 1 && rangeEnd[0] === 0) || Buffer.compare(key, rangeEnd) < 0
 }
+
+/** What etcd takes for a put where it counts: not those of nested transactions. */
+const putsOpenly = ({ success, failure }: TxnRequest): boolean =>
+  [...success, ...failure].some(({ type }) => type === 'put')
 
 const describe = (events: readonly WatchEvent[]): string =>
   events.map(({ type, kv }) => `${type} ${kv.key.toString()} ${kv.value.length}`).join(', ')

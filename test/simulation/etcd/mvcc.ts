@@ -56,6 +56,8 @@ export class EtcdMvcc {
   #keys: string[] = []
   #revision = 1
   #compacted = 0
+  /** What a disk gives back in place of what was written. */
+  readonly #damaged = new Map<Version, Buffer>()
 
   /** The same store once more, to go its own way. */
   copy(): EtcdMvcc {
@@ -81,10 +83,11 @@ export class EtcdMvcc {
     return this.#commits
   }
 
-  range(request: RangeRequest): Pick<RangeResponse, 'kvs' | 'more' | 'count'> {
-    const at = request.revision || this.#revision
+  /** `applied`: what a member knows that answers by itself. */
+  range(request: RangeRequest, applied: number = this.#revision): Pick<RangeResponse, 'kvs' | 'more' | 'count'> {
+    const at = request.revision || applied
     if (at > this.#revision) throw new EtcdRefusal(outOfRange, futureText)
-    if (at < this.#compacted) throw new EtcdRefusal(outOfRange, compactedText)
+    if (at < Math.min(this.#compacted, applied)) throw new EtcdRefusal(outOfRange, compactedText)
     const kvs: KeyValue[] = []
     let count = 0
     for (const key of this.#keysIn(request)) {
@@ -92,7 +95,7 @@ export class EtcdMvcc {
       if (version?.value === undefined) continue
       count++
       const isFull = request.limit && kvs.length === request.limit
-      if (!request.countOnly && !isFull) kvs.push(keyValue(key, version))
+      if (!request.countOnly && !isFull) kvs.push(this.#read(key, version))
     }
     return { kvs, more: !request.countOnly && kvs.length < count, count }
   }
@@ -117,14 +120,40 @@ export class EtcdMvcc {
     this.#compacted = revision
   }
 
+  /** Of what is there: keys, in their order. */
+  keys(): readonly string[] {
+    return this.#keys.filter((key) => this.#versionAt(key, this.#revision)?.value !== undefined)
+  }
+
+  /** From now on this is read in place of what is there under the key. Answers how to undo it. */
+  damage(key: string, make: (sound: Buffer) => Buffer): () => void {
+    const version = this.#versionAt(key, this.#revision)
+    if (version?.value === undefined) return () => undefined
+    this.#damaged.set(version, make(version.value))
+    return () => this.#damaged.delete(version)
+  }
+
   /** What a watch from `start` on is sent of one commit; previous values as far as they can still be looked up. */
   eventsOf(commit: Commit): readonly WatchEvent[] {
     const { revision } = commit
-    if (revision > this.#compacted) return commit.events
+    if (revision > this.#compacted) return this.#damaged.size === 0 ? commit.events : commit.events.map(this.#readEvent)
     // Of the revision that history now begins with, etcd has kept what is there, and dropped deletes.
     return commit.events
       .filter(({ type, kv }) => type === 'put' && this.#versionAt(latin1(kv.key), this.#compacted)?.mod === revision)
       .map((event) => ({ ...event, previous: undefined }))
+  }
+
+  /** As it comes from the disk. */
+  #read(key: string, version: Version): KeyValue {
+    const sound = keyValue(key, version)
+    const value = this.#damaged.get(version)
+    return value === undefined ? sound : { ...sound, value }
+  }
+
+  readonly #readEvent = (event: WatchEvent): WatchEvent => {
+    const key = latin1(event.kv.key)
+    const version = this.#versions.get(key)?.find(({ mod }) => mod === event.kv.modRevision)
+    return version === undefined || event.type === 'delete' ? event : { ...event, kv: this.#read(key, version) }
   }
 
   #keysIn({ key, rangeEnd }: RangeRequest): readonly string[] {
@@ -165,7 +194,7 @@ export class EtcdMvcc {
       return compare.result === 'equal' ? mod === compare.revision : mod < compare.revision
     }
     if (version?.value === undefined) return false
-    const order = Buffer.compare(version.value, compare.value)
+    const order = Buffer.compare(this.#damaged.get(version) ?? version.value, compare.value)
     return compare.result === 'greater' ? order > 0 : order < 0
   }
 

@@ -21,7 +21,10 @@ const bodyOf = (write: (w: ProtoWriter) => void): Buffer => {
   return Buffer.from(writer.finish())
 }
 
-export const readRange = (bytes: Buffer): RangeRequest => rangeOf(new ProtoReader(bytes))
+/** `serializable`: the member may answer by what it knows. */
+export type ReadRange = RangeRequest & { readonly serializable: boolean }
+
+export const readRange = (bytes: Buffer): ReadRange => rangeOf(new ProtoReader(bytes))
 export const readTxn = (bytes: Buffer): TxnRequest => txnOf(new ProtoReader(bytes))
 
 export function readCompact(bytes: Buffer): number {
@@ -115,21 +118,23 @@ function opResponse(w: ProtoWriter, response: OpResponse): void {
   else w.message(2, () => undefined)
 }
 
-function rangeOf(reader: ProtoReader): RangeRequest {
+function rangeOf(reader: ProtoReader): ReadRange {
   let key: Uint8Array = Buffer.alloc(0)
   let rangeEnd: Uint8Array | undefined
   let limit = 0
   let revision = 0
+  let serializable = false
   let countOnly = false
   while (reader.next()) {
     if (reader.field === 1) key = reader.bytes()
     else if (reader.field === 2) rangeEnd = reader.bytes()
     else if (reader.field === 3) limit = reader.int()
     else if (reader.field === 4) revision = reader.int()
+    else if (reader.field === 7) serializable = reader.bool()
     else if (reader.field === 9) countOnly = reader.bool()
     else reader.skip()
   }
-  return { key, limit, revision, countOnly, ...(rangeEnd === undefined ? {} : { rangeEnd }) }
+  return { key, limit, revision, serializable, countOnly, ...(rangeEnd === undefined ? {} : { rangeEnd }) }
 }
 
 function txnOf(reader: ProtoReader): TxnRequest {

@@ -7,6 +7,7 @@ import { registerHooks } from 'node:module'
 import { Random } from '../../fuzz/random.ts'
 import { Disk } from '../disk/disk.ts'
 import type { Network } from '../etcd/network.ts'
+import type { SimulatedKms } from '../kms/kms.ts'
 import { Scheduler } from '../scheduler.ts'
 
 /** Time begins here in every seed. */
@@ -21,6 +22,8 @@ const replaced: readonly { readonly importer: string; readonly name: string; rea
   { importer: sources, name: 'node:crypto', by: here('crypto.ts') },
   { importer: sources, name: 'node:timers/promises', by: here('timers-promises.ts') },
   { importer: `${sources}storage/etcd/`, name: './grpc-channel.ts', by: here('../etcd/grpc.ts') },
+  { importer: `${sources}encryption/`, name: './kms-client.ts', by: here('../kms/client.ts') },
+  { importer: `${sources}encryption/encryption.ts`, name: '../base/secret-file.ts', by: here('secret-file.ts') },
   { importer: sqliteEngine, name: 'node:fs', by: here('../disk/files.ts') },
   { importer: `${sources}base/inode.ts`, name: 'node:fs', by: here('../disk/files.ts') },
   { importer: sqliteEngine, name: 'node:sqlite', by: here('../disk/sqlite.ts') },
@@ -54,6 +57,9 @@ export class SimulatedProcess {
   /** Open ones: memory of theirs is not the garbage collector's. */
   readonly databases: Set<{ close(): void }> = new Set()
   readonly directories: Set<string> = new Set()
+  /** By their paths. */
+  readonly secretFiles: Map<string, string> = new Map()
+  #kms: SimulatedKms | undefined
 
   get disk(): Disk {
     return this.#disk
@@ -96,6 +102,15 @@ export class SimulatedProcess {
     this.#network = network
   }
 
+  get kms(): SimulatedKms {
+    if (this.#kms === undefined) throw new Error('this world has no key management service')
+    return this.#kms
+  }
+
+  set kms(kms: SimulatedKms) {
+    this.#kms = kms
+  }
+
   begin(scheduler: Scheduler, seed: number): void {
     this.#scheduler.end()
     this.end()
@@ -103,6 +118,8 @@ export class SimulatedProcess {
     this.#random = new Random(seed, 1)
     this.#disk = new Disk(new Random(seed, 8))
     this.directories.clear()
+    this.secretFiles.clear()
+    this.#kms = undefined
   }
 }
 

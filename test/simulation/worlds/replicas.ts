@@ -7,6 +7,7 @@ import { Random } from '../../fuzz/random.ts'
 import { EtcdCluster } from '../etcd/cluster.ts'
 import type { EtcdMvcc } from '../etcd/mvcc.ts'
 import { Network } from '../etcd/network.ts'
+import { configurationOf, SimulatedKms } from '../kms/kms.ts'
 import { SimulatedMachine } from '../machine.ts'
 import { simulated } from '../runtime/simulated-process.ts'
 import type { Scheduler } from '../scheduler.ts'
@@ -14,6 +15,8 @@ import type { Scheduler } from '../scheduler.ts'
 export interface ReplicaOptions {
   readonly historyMs: number
   readonly checksums: boolean
+  /** Values are encrypted, with keys of a key management service. */
+  readonly encrypts?: boolean
 }
 
 /** What a server warns of stands in the trace. */
@@ -123,6 +126,9 @@ export class ReplicaWorld {
   readonly cluster: EtcdCluster
   readonly network: Network
   readonly replicas: readonly Replica[]
+  readonly kms: SimulatedKms
+  /** Keys of the store whose values could not be read for a while. */
+  readonly damaged: Set<string> = new Set()
   readonly #seed: number
   readonly #options: ReplicaOptions
   #processes = 0
@@ -140,6 +146,8 @@ export class ReplicaWorld {
     this.cluster = new EtcdCluster(scheduler, random, store, 3)
     this.network = new Network(scheduler, random, this.cluster)
     simulated.network = this.network
+    this.kms = new SimulatedKms(new Random(seed, 9))
+    simulated.kms = this.kms
     this.replicas = Array.from({ length: replicas }, (_, i) => new Replica(this, `r${i}`))
   }
 
@@ -158,11 +166,14 @@ export class ReplicaWorld {
   }
 
   configOf({ name, clock, ids }: SimulatedMachine): Parameters<typeof createControlPlane>[0] {
-    const { historyMs, checksums } = this.#options
+    const { historyMs, checksums, encrypts = false } = this.#options
+    const path = `/etc/${name}/encryption.json`
+    if (encrypts) simulated.secretFiles.set(path, configurationOf(name))
     const endpoints = this.cluster.members.map((member) => `${name}.${member.name}:2379`)
     return {
       ...defaultConfig,
       storage: { engine: 'etcd', endpoints, prefix: '', checksums },
+      ...(encrypts ? { encryption: { path, automaticReload: false } } : {}),
       history: { ...defaultConfig.history, ageMs: historyMs },
       clock,
       ids,
@@ -182,9 +193,20 @@ export class ReplicaWorld {
     await Promise.all(this.replicas.map((replica) => replica.stop()))
   }
 
+  /** What servers hold of what they could not read is read again. */
+  restartAll(): void {
+    for (const replica of this.replicas) {
+      replica.kill()
+      void replica.start()
+    }
+  }
+
   /** The etcd and the network are whole; processes that are gone start. */
   async heal(): Promise<void> {
+    this.cluster.full = 'no'
+    this.kms.heal()
     for (const member of this.cluster.members) {
+      if (member.isLearner) member.promote(0)
       member.up = true
       member.joined = true
       member.lagMs = 3

@@ -5,22 +5,26 @@ import { runQuotaSeed } from '../quota-seed.ts'
 import { furnishedStore, runReplicaSeed } from '../replica-seed.ts'
 import type { Outcome, SeedOptions } from '../seed.ts'
 
-export type World = 'disk' | 'replicas' | 'aimed' | 'plane' | 'quotas'
+export type World = 'disk' | 'replicas' | 'aimed' | 'worn' | 'encrypted' | 'plane' | 'quotas'
 
 /**
- * Of twelve seeds four are of a disk (one of them aimed at what is rare), one of a plane on a disk, five of replicas,
- * one of replicas under a load and faults that are aimed at what is rare, and one of replicas that contest quotas.
+ * Of twelve seeds four are of a disk (one of them aimed at what is rare), one of a plane on a disk, three of replicas,
+ * one of replicas on a store that is worn, one with values that are encrypted, one under a load and faults that are
+ * aimed at what is rare, and one of replicas that contest quotas.
  */
 export function worldOf(seed: number): World {
   if (seed % 3 === 2) return 'disk'
   if (seed % 12 === 4) return 'plane'
   if (seed % 12 === 9) return 'quotas'
+  if (seed % 12 === 6) return 'worn'
+  if (seed % 12 === 0) return 'encrypted'
   return seed % 12 === 10 ? 'aimed' : 'replicas'
 }
 
 /** Loads and furnishes what seeds have in common, when the first of them comes. */
 export function openWorlds(): (options: SeedOptions) => Promise<Outcome> {
   let store: ReturnType<typeof furnishedStore> | undefined
+  let encrypted: ReturnType<typeof furnishedStore> | undefined
   let disk: ReturnType<typeof furnishedDisk> | undefined
   return async (options) => {
     const kind = worldOf(options.seed)
@@ -31,12 +35,16 @@ export function openWorlds(): (options: SeedOptions) => Promise<Outcome> {
         disk ??= furnishedDisk()
         return runPlaneSeed(options, await disk)
       case 'quotas':
-        store ??= furnishedStore()
+        store ??= furnishedStore(false)
         return runQuotaSeed(options, await store)
+      case 'encrypted':
+        encrypted ??= furnishedStore(true)
+        return runReplicaSeed(options, await encrypted, kind)
       case 'aimed':
+      case 'worn':
       case 'replicas':
-        store ??= furnishedStore()
-        return runReplicaSeed(options, await store, kind === 'aimed')
+        store ??= furnishedStore(false)
+        return runReplicaSeed(options, await store, kind)
     }
   }
 }
