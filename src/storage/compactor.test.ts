@@ -97,7 +97,7 @@ describe('Compactor', () => {
     expect(await storage.compactedRevision()).toBe(last)
   })
 
-  it('a clock that comes a rounding short of the moment when history is too old is not asked again at once', async () => {
+  it('a clock that comes a rounding short of the moment that it was asked for is not asked again at once', async () => {
     const moved = (_: Revision, signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
     const looks: number[] = []
