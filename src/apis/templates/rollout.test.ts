@@ -69,3 +69,16 @@ test('where the one whose turn it is is not selected any more, it is the turn of
   expect(world.rollouts.leave('t', 'a')).toBe(false)
   expect(world.woken).toEqual(['a', 'b'])
 })
+
+test.each([{ 'policy/namespace-template-apply': 'disable' }, { 'policy.borough.dev/feature-level': '99' }])(
+  'a look while it rested says nothing of when it goes on, which makes no other version: %j',
+  (annotations) => {
+    const world = new World()
+    const next = version(2)
+    const resting = compileMatcher({ ...next.template, metadata: { ...next.template.metadata, annotations } })
+    expect(world.rollouts.surveyed(resting, new Set())).toBe(false)
+    expect([world.begin(next, 'a'), world.woken]).toEqual([[undefined], []])
+    expect(world.rollouts.surveyed(next, new Set(['a', 'b']))).toBe(true)
+    expect([world.begin(next, 'a'), world.woken]).toEqual([[undefined], []])
+  },
+)

@@ -103,6 +103,11 @@ export class Rollouts {
    * stopped because of that, and must hear when they change.
    */
   surveyed(version: Matcher, pruned: ReadonlySet<string>): boolean {
+    // It deletes nothing while it rests, which says nothing of when it goes on: annotations make no version.
+    if (findRest(version.template) !== undefined) {
+      this.#rest(nameOf(version))
+      return false
+    }
     const state = this.#stateOf(version)
     if (!isSameVersion(state.version, version)) return false
     state.limit ??= this.#limitOf(version)
@@ -148,7 +153,7 @@ export class Rollouts {
   }
 
   /** Nothing of it is applied or pruned for now, and namespaces may change meanwhile: all is looked at again then. */
-  rest(template: string): void {
+  #rest(template: string): void {
     this.#states.delete(template)
     this.#rested.add(template)
   }

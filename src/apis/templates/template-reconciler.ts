@@ -89,7 +89,6 @@ export class TemplateReconciler implements Reconciler {
     if (this.#state.isPaused && rest?.reason !== 'Disabled') return this.#writePaused(template, signal)
     if (!surveys.isDone(version)) return this.#writeSurveying(template, signal)
     // Never said to be complete: a later process would believe it, and let an edit pass that nothing has looked at.
-    if (rest !== undefined) rollouts.rest(name)
     const halt = rest ?? rollouts.review(version)
     const matched = matchedNamespaces.counted(name)
     const tally = ledger.tally(version)
