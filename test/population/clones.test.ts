@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { invalidObject } from '../support/refusal.ts'
-import { waitFor } from '../support/wait-for.ts'
+import { waitFor, waitUntilAllowed } from '../support/wait-for.ts'
 import { AnyWorld, anyCluster, refusalAnywhere } from './any-world.ts'
-import { configMapResource } from './population-world.ts'
+import { configMapResource, templateResource } from './population-world.ts'
 
 const secrets = { group: '', version: 'v1', resource: 'secrets' }
 const consent = 'policy.borough.dev/clone-to'
@@ -161,7 +161,9 @@ describe.each(anyCluster)('$where', ({ start }) => {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'author' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'author' }],
     })
-    const writing = world.template('stolen', [secretFrom('pull')], {}, world.clientAs('author'))
+    const author = world.clientAs('author')
+    await waitUntilAllowed(author, 'create', templateResource)
+    const writing = world.template('stolen', [secretFrom('pull')], {}, author)
     const why = 'needs "get" on secrets "pull" in namespace "platform"'
     expect(await refusalAnywhere(writing)).toMatchObject({
       code: 403,

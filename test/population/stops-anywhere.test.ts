@@ -8,7 +8,7 @@ import { isGone, waitFor } from '../support/wait-for.ts'
 import { AnyWorld, anyCluster } from './any-world.ts'
 import { conditionOf, configMap, configMapResource, namespaceResource, templateResource } from './population-world.ts'
 
-const held = (name: string, data?: JsonObject): JsonObject => ({ template: configMap(name, data) })
+const held = (name: string, data?: Record<string, string>): JsonObject => ({ template: configMap(name, data) })
 const disabled = { 'policy/namespace-template-apply': 'disable' }
 const beyond = { 'policy.borough.dev/feature-level': '99' }
 const none = (annotations: object): Record<string, null> =>
