@@ -131,6 +131,13 @@ describe.each(anyCluster)('$where', ({ start }) => {
       fault: `spec.objects[0].when: Invalid value: "true ${'|| true '.repeat(600)}": must have at most 4096 characters`,
     },
     {
+      what: 'a parameter that it does not have',
+      objects: [when("params.siz == 'large'", configMap('a'))],
+      fault:
+        'spec.objects[0].when: Invalid value: "params.siz == \'large\'": ' +
+        'params.siz is no parameter: the template has none',
+    },
+    {
       what: 'an object without a name',
       objects: [{ template: { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} } }],
       fault: 'spec.objects[0].template.metadata.name: Required value',

@@ -12,10 +12,11 @@ import { type CelType } from '../../cel/types.ts'
 import { CelError } from '../../cel/values.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { type ConditionFindings, examineParameters } from './condition-parameters.ts'
 import { tellingLabels } from './gate.ts'
 import { evaluateParameters } from './parameters.ts'
 import type { TemplateObject } from './template-objects.ts'
-import type { NamespaceTemplate } from './types.ts'
+import type { NamespaceTemplate, TemplateParameter } from './types.ts'
 
 const texts = declaredMap(declaredString)
 const namespaceType = declaredObject('kubernetes.Namespace', {
@@ -25,7 +26,7 @@ const variables: Variables = { params: texts, namespaceObject: namespaceType }
 const boolOnly: readonly CelType[] = [{ kind: 'bool', name: 'bool', params: [] }]
 
 /** Longer ones can't be read, and each is parsed on the main thread. */
-const longestExpression = 4096
+export const longestExpression = 4096
 /** For all conditions of one namespace, in CEL's units: beyond it expressions would need a thread of their own. */
 const mostCost = 500_000
 
@@ -34,6 +35,14 @@ export function conditionProblem(expression: string): string | undefined {
   if (expression.length > longestExpression) return `must have at most ${longestExpression} characters`
   return compileExpression(expression, variables, boolOnly).problem
 }
+
+/** What a condition that compiles says of the parameters of its template. */
+export function findInCondition(expression: string, parameters: readonly TemplateParameter[]): ConditionFindings {
+  const { program } = compileExpression(expression, variables, boolOnly)
+  return program === undefined ? nothingFound : examineParameters(program.checked, parameters)
+}
+
+const nothingFound: ConditionFindings = { problems: [], doubts: [] }
 
 const compiled = new WeakMap<TemplateObject, CompiledExpression>()
 

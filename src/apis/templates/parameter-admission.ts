@@ -4,6 +4,7 @@ import { append } from '../../base/append.ts'
 import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { invalid } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { findInCondition, longestExpression } from './conditions.ts'
 import { metadataErrors } from './metadata-rules.ts'
 import { isUnbounded, parameterErrors } from './parameter-rules.ts'
 import { evaluateParameters, givenFor } from './parameters.ts'
@@ -24,6 +25,13 @@ export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: Name
   for (const { field, source, cloneFrom } of objectsOf(template)) {
     // Of these the entry says what is wrong.
     if (cloneFrom === undefined) append(errors, tokenErrors(source, field, parameters))
+  }
+  for (const [i, { when = '' }] of (spec?.objects ?? []).entries()) {
+    // One that is too long is refused already, and not parsed.
+    if (when === '' || when.length > longestExpression) continue
+    const { problems, doubts } = findInCondition(when, parameters)
+    for (const problem of problems) errors.push(fieldInvalid(`spec.objects[${i}].when`, when, problem))
+    for (const doubt of doubts) warn(`spec.objects[${i}].when: ${doubt}`)
   }
   return errors
 }
