@@ -193,3 +193,29 @@ test('a selector is frozen through and through', () => {
   expect(frozen(parseLabelSelector('a=1,b in (1,2)'))).toBe(true)
   expect(frozen(selectorOfLabels({ a: '1' }))).toBe(true)
 })
+
+test('attack: a selector of thousands of values looks at few of them', () => {
+  const all = parseLabelSelector(`k in (${Array.from({ length: 10_000 }, (_, i) => `v${i * 2}`).join(',')})`)
+  let looks = 0
+  const counting = all.map((requirement) => ({
+    ...requirement,
+    values: new Proxy(requirement.values, {
+      get(values, key, receiver) {
+        looks++
+        return Reflect.get(values, key, receiver) as unknown
+      },
+    }),
+  }))
+  for (const [value, want] of [
+    ['v0', true],
+    ['v19998', true],
+    ['v10', true],
+    ['v11', false],
+    ['', false],
+    ['z', false],
+  ] as const) {
+    expect(matchesLabels(counting, { k: value })).toBe(want)
+    expect(matchesLabels(parseLabelSelector('k notin (v0,v10)'), { k: value })).toBe(value !== 'v0' && value !== 'v10')
+  }
+  expect(looks).toBeLessThan(6 * 40)
+})

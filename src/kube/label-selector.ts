@@ -8,6 +8,7 @@ import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from './
 import { quote } from './go-quote.ts'
 import { validateLabels } from './metadata.ts'
 import { isLabelValue, isQualifiedName } from './names.ts'
+import { isAmong } from './sorted-values.ts'
 import { badRequest } from './status-error.ts'
 
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<'
@@ -342,10 +343,10 @@ function holds(r: LabelRequirement, labels: Labels | undefined): boolean {
     case '=':
     case '==':
     case 'in':
-      return value !== undefined && r.values.includes(value)
+      return value !== undefined && isAmong(r.values, value)
     case '!=':
     case 'notin':
-      return value === undefined || !r.values.includes(value)
+      return value === undefined || !isAmong(r.values, value)
     case 'exists':
       return value !== undefined
     case '!':

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { failure, invalidObject, refusal, statusOf } from '../../test/support/refusal.ts'
 import {
   configMap,
@@ -10,6 +10,7 @@ import {
   startFixture,
 } from '../../test/support/registry-fixture.ts'
 import { findStatusError } from '../kube/status-error.ts'
+import { TypedVersion } from '../watch/stored-object.ts'
 import type { ListPage, ListQuery } from './registry.ts'
 
 const names = (page: ListPage): string[] => page.items.map((i) => `${i.namespace}/${i.name}`)
@@ -408,3 +409,16 @@ test('attack: pages of a past since which more has changed than is undone at onc
   expect(names(await f.registry.list(configMaps, next))).toEqual(['a/1'])
   expect(asked).toBe(1)
 })
+
+test.each(['k', 'k in (a,b)', 'k>3', 'k=a'])(
+  'attack: with the selector %s no object without it is parsed',
+  async (labelSelector) => {
+    await using f = await startFixture()
+    await fill(f, ['a/0', 'a/1'])
+    const read = vi.spyOn(TypedVersion.prototype, 'metadata', 'get')
+    expect((await f.registry.list(configMaps, { namespace: 'a', labelSelector })).items).toEqual([])
+    expect(read).not.toHaveBeenCalled()
+    read.mockRestore()
+    expect((await f.registry.list(configMaps, { namespace: 'a', labelSelector: `!k` })).items).toHaveLength(2)
+  },
+)

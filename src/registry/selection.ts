@@ -5,7 +5,7 @@
 
 import type { SelectableField, Strategy } from '../catalog/strategy.ts'
 import { type FieldSelector, parseFieldSelector, refuseUnknownFields, requiredField } from '../kube/field-selector.ts'
-import { type LabelSelector, matchesLabels, parseLabelSelector } from '../kube/label-selector.ts'
+import { type LabelOperator, type LabelSelector, matchesLabels, parseLabelSelector } from '../kube/label-selector.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Matches } from '../watch/shared-events.ts'
@@ -83,16 +83,22 @@ function readField(stored: StoredObject, field: string, selectable: Selectable):
   return selectable[field]?.(stored.object) ?? ''
 }
 
+/** Operators that hold where there is no such label. */
+const holdsWithout: ReadonlySet<LabelOperator> = new Set<LabelOperator>(['!=', 'notin', '!'])
+
 /**
- * A pair that must be there must stand in the stored bytes, compactly and unescaped (label characters need no escape).
- * Searching for it costs far less than parsing an object that will be rejected.
+ * A pair that must be there, or the key of one, must stand in the stored bytes, compactly and unescaped (label
+ * characters need no escape). Searching for it costs far less than parsing an object that will be rejected.
  */
 function labelTest(labels: LabelSelector): Matches | undefined {
   if (labels.length === 0) return undefined
   const needles = labels
-    .filter((r) => (r.operator === '=' || r.operator === '==' || r.operator === 'in') && r.values.length === 1)
-    .map((r) => Buffer.from(`${JSON.stringify(r.key)}:${JSON.stringify(r.values[0])}`))
-  return (stored) => standIn(stored, needles) && matchesLabels(labels, stored.metadata.labels)
+    .filter(({ key, operator }) => key !== '' && !holdsWithout.has(operator))
+    .map(({ key, operator, values }) => {
+      const isPair = values.length === 1 && (operator === '=' || operator === '==' || operator === 'in')
+      return Buffer.from(`${JSON.stringify(key)}:${isPair ? JSON.stringify(values[0]) : ''}`)
+    })
+  return (stored) => (needles.length === 0 || standIn(stored, needles)) && matchesLabels(labels, stored.metadata.labels)
 }
 
 function visibleTest(visible: ((object: KubeObject) => boolean) | undefined): Matches | undefined {
