@@ -1,7 +1,16 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { failure, invalidObject, refusal } from '../../test/support/refusal.ts'
-import { configMap, configMaps, events, namespaces, pods, startFixture } from '../../test/support/registry-fixture.ts'
+import {
+  configMap,
+  configMaps,
+  events,
+  type Fixture,
+  namespaces,
+  pods,
+  startFixture,
+} from '../../test/support/registry-fixture.ts'
 import type { AdmissionPlugin } from '../admission/admission.ts'
+import { sliceMs, Turns } from '../base/turns.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import type { DeleteOptions } from './registry.ts'
 
@@ -338,4 +347,64 @@ test('admission is asked about each item of a collection, and its refusal stops 
   for (const name of ['a', 'b']) await f.registry.create(f.scope(configMaps, ''), configMap(name))
   await expect(f.registry.deleteCollection(f.scope(configMaps, ''), { namespace: 'ns' }, {})).rejects.toThrow('no')
   expect(asked).toEqual(['a:a:true', 'b:b:true'])
+})
+
+describe('attack: a collection of large objects', () => {
+  const count = 60
+  const textBytes = 90_000
+  const kinds = [
+    { name: 'that go', finalizers: [], left: 0 },
+    { name: 'that finalizers hold', finalizers: ['loop.example/held'], left: count },
+  ]
+
+  async function startFilled(finalizers: string[], admission: readonly AdmissionPlugin[] = []): Promise<Fixture> {
+    let elapsedMs = 0
+    // Each look at the time ends a slice.
+    const turns = new Turns({ now: () => (elapsedMs += sliceMs) })
+    const f = await startFixture({ deps: { turns }, cache: { parsedBytes: 1 }, admission })
+    const data = { text: 'x'.repeat(textBytes) }
+    for (let i = 0; i < count; i++) {
+      await f.registry.create(f.scope(configMaps, ''), configMap(`c${i}`, data, { finalizers }))
+    }
+    return f
+  }
+
+  test.each(kinds)('$name: few are parsed in one turn of the loop', async ({ finalizers, left }) => {
+    await using f = await startFilled(finalizers)
+    const { parse } = JSON
+    let inTurn = 0
+    let most = 0
+    const spy = vi.spyOn(JSON, 'parse').mockImplementation((text: string, ...more) => {
+      // It is over when the sockets have been served.
+      if (inTurn === 0) setImmediate(() => (inTurn = 0))
+      inTurn += text.length
+      most = Math.max(most, inTurn)
+      return parse(text, ...more)
+    })
+    try {
+      await f.registry.deleteCollection(f.scope(configMaps, ''), { namespace: 'ns' }, {})
+    } finally {
+      spy.mockRestore()
+    }
+    expect([...f.lister.list(configMaps, 'ns')]).toHaveLength(left)
+    expect(most).toBeLessThan(5 * textBytes)
+  })
+
+  test.each(kinds)('$name: few are copied for admission at once', async ({ finalizers }) => {
+    let underWay = 0
+    let most = 0
+    const plugin: AdmissionPlugin = {
+      name: 'P',
+      handles: (operation) => operation === 'DELETE',
+      async validate() {
+        most = Math.max(most, ++underWay)
+        await new Promise((resolve) => setImmediate(resolve))
+        underWay--
+      },
+    }
+    await using f = await startFilled(finalizers, [plugin])
+    await f.registry.deleteCollection(f.scope(configMaps, ''), { namespace: 'ns' }, {})
+    // Three groups of at most 256 KiB.
+    expect(most).toBeLessThanOrEqual(6)
+  })
 })

@@ -24,7 +24,7 @@ import type {
   StoredObject,
   WriteScope,
 } from './registry.ts'
-import { attributesOf, keyOf, sliceFor, withTurn } from './scope-attributes.ts'
+import { attributesOf, isLarge, keyOf, sliceFor, withTurn } from './scope-attributes.ts'
 import { encodeForStorage, toServedVersion } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
 import { storedAs, storedBytesOf } from './written-version.ts'
@@ -33,6 +33,8 @@ import { storedAs, storedBytesOf } from './written-version.ts'
  * Objects of a collection that go in one transaction: it holds a hundred operations, and accounts are charged in it.
  */
 const togetherAtMost = 50
+/** And their bytes, as stored: what is large is parsed, judged and copied by itself. One object may have more. */
+const togetherAtMostBytes = 256 * 1024
 /** Such groups under way at once: enough for the store to be busy, little enough to be fair. */
 const groupsAtOnce = 3
 
@@ -161,17 +163,35 @@ export async function deleteCollection(
 ): Promise<ListPage> {
   checkDeleteOptions(options)
   const page = await listObjects(parts, scope.type, query)
-  const groups = Array.from({ length: Math.ceil(page.items.length / togetherAtMost) }, (_, i) =>
-    page.items.slice(i * togetherAtMost, (i + 1) * togetherAtMost),
-  )
-  const slice = query.slice ?? parts.turns.slice()
-  await deleteAll(groups, groupsAtOnce, async (group) => {
-    await deleteGroup(parts, scope, group, options)
-    // Where nothing is waited for (a dry run), all groups would be one piece of work.
+  // One for all of them: however many are under way, they take one piece of each turn.
+  const long = page.items.some(isLarge) ? scope.caller.beginLong?.() : undefined
+  const slice = (isPending(long) ? await long : long) ?? query.slice ?? parts.turns.slice()
+  await deleteAll(groupsOf(page.items), groupsAtOnce, async (group) => {
     const pause = slice.pause()
     if (pause) await pause
+    await deleteGroup(parts, { ...scope, slice: group.some(isLarge) ? slice : scope.slice }, group, options)
+    // Where nothing is waited for (a dry run), all groups would be one piece of work.
+    await slice.pause()
   })
   return page
+}
+
+function groupsOf(items: readonly StoredObject[]): readonly (readonly StoredObject[])[] {
+  const groups: StoredObject[][] = []
+  let group: StoredObject[] = []
+  let bytes = 0
+  for (const item of items) {
+    const sizeBytes = item.storedSizeBytes
+    if (group.length === togetherAtMost || (group.length > 0 && bytes + sizeBytes > togetherAtMostBytes)) {
+      groups.push(group)
+      group = []
+      bytes = 0
+    }
+    group.push(item)
+    bytes += sizeBytes
+  }
+  if (group.length > 0) groups.push(group)
+  return groups
 }
 
 /** What can simply go goes together; the rest, and what turned out not to be so simple, one by one. */
@@ -230,7 +250,8 @@ async function removalOf(
   const { type, namespace, name } = scope
   const strategy = parts.strategyOf(type)
   if (scope.dryRun || options.preconditions || strategy.removedAlone) return undefined
-  const before = item.object
+  const before = scope.slice === undefined ? item.object : await item.read(scope.slice)
+  await scope.slice?.pause()
   if (planDeletion(before, strategy, options, parts.clock.now()).action !== 'remove') return undefined
   const attributes = attributesOf<never>(scope, 'DELETE', name, undefined, before)
   await parts.chain.mutate(attributes)

@@ -10,7 +10,6 @@
  */
 
 import type { Strategy } from '../catalog/strategy.ts'
-import { cloneJson } from '../kube/clone-json.ts'
 import { jsonEqual } from '../kube/json-value.ts'
 import { increment } from '../kube/metadata.ts'
 import { formatTime, parseTime } from '../kube/time.ts'
@@ -83,9 +82,9 @@ function setDeadline(metadata: ObjectMeta, atMs: number, graceSeconds: number): 
   metadata.deletionGracePeriodSeconds = graceSeconds
 }
 
-/** A private copy with the finalizers that the propagation policy asks for. */
+/** With the finalizers that the propagation policy asks for. Its metadata is a copy; the rest may be large: shared. */
 function marking(object: KubeObject, strategy: Strategy, options: DeleteOptions): KubeObject {
-  const next = cloneJson(object)
+  const next: KubeObject = { ...object, metadata: { ...object.metadata } }
   const finalizers = finalizersFor(object, strategy, options)
   if (finalizers.length > 0) next.metadata.finalizers = finalizers
   else delete next.metadata.finalizers

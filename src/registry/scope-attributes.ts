@@ -59,6 +59,9 @@ export const keyOf = (scope: WriteScope, name: string): string =>
 /** A write that begins with an object of more bytes makes pauses, also where its body is small. */
 const largeBytes = 64 * 1024
 
+export const isLarge = ({ storedSizeBytes }: Pick<StoredObject, 'storedSizeBytes'>): boolean =>
+  storedSizeBytes > largeBytes
+
 /**
  * Before the object is read: where the caller waits for its turn, the object may change meanwhile. The scope has a
  * slice where there is a client, and the object is large.
@@ -77,7 +80,7 @@ export function sliceFor(
   current: StoredObject,
   verb: 'update' | 'delete' = 'update',
 ): Slice | undefined {
-  if (current.storedSizeBytes <= largeBytes) return undefined
+  if (!isLarge(current)) return undefined
   // Whose work it is, as a request is known.
   return turns.slice({ resolution: { type, verb, namespace, name, subresource }, user })
 }
