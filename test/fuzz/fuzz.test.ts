@@ -8,6 +8,7 @@ import { subjects } from '../generated/subjects.ts'
 import { fuzz, replay, type Step } from './fuzzer.ts'
 import { type Outcome, problemOf, stackIn } from './judge.ts'
 import { Requests } from './requests.ts'
+import { bytesOf, chunkBytes } from './sockets.ts'
 
 const requests = Number(process.env['BOROUGH_FUZZ'] ?? 20_000)
 /** A part each, so that one that hangs is named. */
@@ -32,6 +33,14 @@ describe('the fuzzer', () => {
     const [one, other] = [new Requests(7, subjects()), new Requests(7, subjects())]
     for (const i of [0, 1, 500, 123_456]) expect(one.at(i)).toEqual(other.at(i))
     expect(new Requests(8, subjects()).at(0)).not.toEqual(one.at(0))
+  })
+
+  it('sends bodies whole and in chunks of every size', () => {
+    const requests = new Requests(7, subjects())
+    const sent = Array.from({ length: 2000 }, (_, i) => bytesOf(7, i, requests.at(i)))
+    const texts = sent.map(({ bytes }) => Buffer.from(bytes, 'base64').toString('latin1'))
+    for (const size of chunkBytes) expect(texts.some((t) => t.includes(`\r\n\r\n${size.toString(16)}\r\n`))).toBe(true)
+    expect(texts.some((text) => text.includes('content-length'))).toBe(true)
   })
 
   const failure = (code: number, message: string, said = code): Outcome => ({

@@ -17,6 +17,18 @@ export function bytesOf(seed: number, i: number, request: FuzzRequest): Bytes {
   return { protocol: 'http/1.1', bytes: damaged(random, head(random, request)).toString('base64') }
 }
 
+/** What a body comes in, in bytes: each piece costs the server more than what it brings. */
+export const chunkBytes: readonly number[] = [1, 17, 1000]
+
+function chunked(body: Buffer, size: number): Buffer {
+  const chunks: Buffer[] = []
+  for (let at = 0; at < body.length; at += size) {
+    const chunk = body.subarray(at, at + size)
+    chunks.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n'))
+  }
+  return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')])
+}
+
 function head(random: Random, { method, path, query, headers, body }: FuzzRequest): Buffer {
   const bytes = Buffer.from(body, 'base64')
   const lengths: readonly (readonly [string, string])[] = [
@@ -30,8 +42,12 @@ function head(random: Random, { method, path, query, headers, body }: FuzzReques
   const added = random.some(2, () => random.pick(lengths).join(': '))
   const target = `${path}${query === '' ? '' : `?${query}`}`
   const first = `${method} ${target} HTTP/${random.pick(['1.1', '1.1', '1.1', '1.0', '2.0', '9.9'])}`
-  const lines = [first, 'host: localhost', 'connection: close', `content-length: ${bytes.length}`, ...given, ...added]
-  return Buffer.concat([Buffer.from(`${lines.join(random.chance(0.95) ? '\r\n' : '\n')}\r\n\r\n`), bytes])
+  const size = random.chance(0.5) ? random.pick(chunkBytes) : undefined
+  // Nothing else says how long it is, or the head is refused before the chunks are read.
+  const framing = size === undefined ? [`content-length: ${bytes.length}`, ...added] : ['transfer-encoding: chunked']
+  const lines = [first, 'host: localhost', 'connection: close', ...framing, ...given]
+  const sent = size === undefined ? bytes : chunked(bytes, size)
+  return Buffer.concat([Buffer.from(`${lines.join(random.chance(0.95) ? '\r\n' : '\n')}\r\n\r\n`), sent])
 }
 
 function damaged(random: Random, bytes: Buffer): Buffer {
