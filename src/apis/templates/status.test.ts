@@ -81,6 +81,12 @@ describe('conditions', () => {
       progressing: reached,
     },
     {
+      name: 'more failed than it selects: its selector was mistyped',
+      found: { failed: 5, waiting: 7, failures: [failure], halt },
+      synced: ['False', 'Invalid', '5 namespaces differ from the template, which selects 0'],
+      progressing: ['False', halt.reason, halt.message],
+    },
+    {
       name: 'others have added to one',
       found: { matched: 3, synced: 2, extended: 1 },
       synced: ['False', 'Extended', 'In 1 of 3 namespaces others have added to what the template says'],
@@ -116,6 +122,13 @@ describe('conditions', () => {
       of: deleted,
       synced: ['False', 'Deleting', 'The template is being deleted, and objects of it are still there'],
       progressing: ['True', 'Deleting', 'What it made is being deleted'],
+    },
+    {
+      name: 'it is being deleted, and leaves what it made',
+      found: { matched: 1, synced: 1 },
+      of: template({ spec: { deletionPolicy: 'Orphan' } }, { deletionTimestamp: before }),
+      synced: ['False', 'Deleting', 'The template is being deleted, and objects of it are still there'],
+      progressing: ['True', 'Deleting', 'It lets go of what it made, which stays'],
     },
     {
       name: 'its deletion waits for a confirmation',

@@ -45,12 +45,18 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
               ? `In ${extended} of ${matched} namespaces others have added to what the template says`
               : behind <= 0 && failed === 0
                 ? `${waiting} namespaces that it no longer selects hold its objects still`
-                : `${Math.max(behind, failed)} of ${matched} namespaces differ from the template`,
+                : differing(Math.max(behind, failed), matched),
       }),
       since(old, nowMs, progress(version, findings)),
     ],
   }
 }
+
+/** Those that failed count too where it selects them no more: what it made there could not be taken away. */
+const differing = (namespaces: number, matched: number): string =>
+  namespaces <= matched
+    ? `${namespaces} of ${matched} namespaces differ from the template`
+    : `${namespaces} namespaces differ from the template, which selects ${matched}`
 
 /** Why it is not synced. */
 function reasonOf(
@@ -109,7 +115,9 @@ function progress(version: Matcher, { matched, waiting, halt, synced, failed, sk
   const type = progressingCondition
   if (halt !== undefined) return { type, status: 'False', ...halt }
   if (version.template.metadata.deletionTimestamp !== undefined) {
-    return { type, status: 'True', reason: 'Deleting', message: 'What it made is being deleted' }
+    const leaves = version.template.spec?.deletionPolicy === 'Orphan'
+    const message = leaves ? 'It lets go of what it made, which stays' : 'What it made is being deleted'
+    return { type, status: 'True', reason: 'Deleting', message }
   }
   const generation = generationOf(version)
   // What failed is not under way any more: it is tried again for as long as it fails.
