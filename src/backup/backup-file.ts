@@ -74,20 +74,20 @@ async function check(
   report?: ReportProgress,
 ): Promise<{ readonly sha256: string; readonly size: number }> {
   const place = { name: path, read: () => contentsOf(path) }
-  const total = report === undefined ? undefined : await entriesSaid(path)
+  const total = report === undefined ? undefined : (await endOf(path))?.entries
   const told = (digest: ContentDigest): void => report?.(progressOf('checking', digest, total))
   const { sha256, entries } = await digestOf(place, undefined, told)
   return { sha256, size: entries }
 }
 
-/** For progress: what the last line says, if it says it. */
-async function entriesSaid(path: string): Promise<number | undefined> {
+/** What the last line says, if it says it; to be believed of a file that was checked. */
+export async function endOf(path: string): Promise<{ readonly entries: number; readonly sha256: string } | undefined> {
   await using file = await open(path)
   const { size } = await file.stat()
   const tail = Buffer.alloc(Math.min(size, lastLineLength))
   await file.read(tail, 0, tail.length, size - tail.length)
-  const said = /\{"entries":(\d+),"sha256":"[0-9a-f]+"\}\n$/.exec(tail.toString('latin1'))?.[1]
-  return said === undefined ? undefined : Number(said)
+  const [, entries, sha256 = ''] = /\{"entries":(\d+),"sha256":"([0-9a-f]+)"\}\n$/.exec(tail.toString('latin1')) ?? []
+  return entries === undefined ? undefined : { entries: Number(entries), sha256 }
 }
 
 async function contentsOf(path: string): Promise<Omit<BackupContents, 'sha256' | 'size'>> {

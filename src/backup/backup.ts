@@ -5,15 +5,15 @@
  */
 import { formatTime } from '../kube/time.ts'
 import { backupSource, backupTarget, lastIssued } from './backup-file.ts'
-import { type RestorePoint, setSource } from './backup-set.ts'
 import { decryptedSource, encryptedTarget } from './key-entries.ts'
+import { type RestorePoint, setSource } from './set-source.ts'
 import type { Source, Target } from './store-copy.ts'
 import { type PlaceOptions, type StorePlace, storeSource, storeTarget } from './store-places.ts'
 
 export { hadStore } from '../storage/open-storage.ts'
 export { BackupLedger } from './backup-ledger.ts'
 export { type BackupPlan, BackupSchedule } from './backup-schedule.ts'
-export { backUpInto, forgetOld, type RestorePoint, type SetBackup } from './backup-set.ts'
+export { backUpInto, forgetOld, type SetBackup } from './backup-set.ts'
 export { inOneLine, type UnopenedEntry } from './examination.ts'
 export {
   type DamagedEntry,
@@ -25,6 +25,7 @@ export {
   type UnopenedToRepair,
   whatOpens,
 } from './repair.ts'
+export type { RestorePoint } from './set-source.ts'
 export { type CopyResult, copyStore, type Source, type Target } from './store-copy.ts'
 export { type PlaceOptions, placeName, type StorePlace } from './store-places.ts'
 export { type Verification, verifyStoreAt } from './verify-store.ts'

@@ -7,6 +7,7 @@
  *   endpoint.json    who serves it and where, for commands that run beside the server
  *   replica-id       who it is among the servers of one store
  *   lock             held while a server runs; the kernel lets go of it however the process ends
+ *   backup-lock      held while an incremental backup is made
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -75,17 +76,20 @@ export async function dataDirLock(
   return { state: isLocked(join(path, 'lock')) ? 'held' : 'free', endpoint }
 }
 
-async function takeLock(path: string, clock: Clock | undefined): Promise<DirectoryLock> {
-  const file = join(path, 'lock')
+/** Keeps out others that back the directory up, while it may be served. @throws PrivateFileError, DataDirBusyError */
+export const lockBackups = (path: string): Promise<Disposable> =>
+  lock(join(path, 'backup-lock'), undefined, async () => `another backup of ${path} is under way: wait for its end`)
+
+const takeLock = (path: string, clock: Clock | undefined): Promise<DirectoryLock> =>
+  lock(join(path, 'lock'), clock, async () => {
+    return `${path} is in use by another borough${await holderOf(path)}: stop it, or choose another --data-dir`
+  })
+
+async function lock(file: string, clock: Clock | undefined, busy: () => Promise<string>): Promise<DirectoryLock> {
   try {
     return await DirectoryLock.take(file, clock)
   } catch (cause) {
-    if (isBusy(cause)) {
-      throw new DataDirBusyError(
-        `${path} is in use by another borough${await holderOf(path)}: stop it, or choose another --data-dir`,
-        { cause },
-      )
-    }
+    if (isBusy(cause)) throw new DataDirBusyError(await busy(), { cause })
     if (cause instanceof PrivateFileError) throw cause
     throw new PrivateFileError(`can't lock ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,

@@ -165,10 +165,16 @@ export async function changesOf(dataDir: string, after: Revision, upTo?: Revisio
   return openChanges(join(dataDir, storeFolder), after, { upTo, madePath: madePathIn(dataDir) })
 }
 
-/** Keeps what comes after `revision` in the log, for the next backup. */
-export async function markBackedUp(dataDir: string, revision: Revision): Promise<void> {
+/** Keeps what comes after `revision` in the log, for the next backup. `sha256`: of the file that this one ended with. */
+export async function markBackedUp(dataDir: string, revision: Revision, sha256: string): Promise<void> {
   const { markBackup } = await import('./sqlite/changes.ts')
-  markBackup(join(dataDir, storeFolder), revision)
+  markBackup(join(dataDir, storeFolder), revision, sha256)
+}
+
+/** Whether a backup of this data directory ended with that file. */
+export async function isBackedUp(dataDir: string, sha256: string): Promise<boolean> {
+  const { isBackedUpIn } = await import('./sqlite/changes.ts')
+  return isBackedUpIn(join(dataDir, storeFolder), sha256)
 }
 
 /** Of a data directory, also while a server runs on it. @throws StorageError */

@@ -173,6 +173,52 @@ describe('a set of backups', () => {
     expect(await restoredState()).toEqual({ '/a': 'two' })
   })
 
+  it('another store that backs up into the folder follows nothing there: everything of it is written', async () => {
+    const other = join(folder, 'other')
+    await mkdir(other, { mode: 0o700 })
+    await using storage = await open()
+    await put(storage, '/a', 'of the first')
+    const first = await backUpInto(set, dataDir, options)
+    await using second = await open(other)
+    // It has come by the revision of the first, and kept everything since.
+    for (const key of ['/b', '/c', '/d']) await put(second, key, 'of the second')
+    const { full, revision } = await backUpInto(set, other, options)
+    expect({ full, isLater: revision > first.revision }).toEqual({ full: true, isLater: true })
+    expect(await restoredState()).toEqual({ '/b': 'of the second', '/c': 'of the second', '/d': 'of the second' })
+    expect(await restoredState({ revision: first.revision })).toEqual({ '/a': 'of the first' })
+  })
+
+  it('follows each of several folders', async () => {
+    const sets = [set, join(folder, 'set-2')]
+    await mkdir(sets[1] ?? '', { mode: 0o700 })
+    await using storage = await open()
+    const fulls: boolean[] = []
+    for (let i = 0; i < 3; i++) {
+      await put(storage, `/${i}`, 'v')
+      for (const each of sets) fulls.push((await backUpInto(each, dataDir, options)).full)
+    }
+    expect(fulls).toEqual([true, true, false, false, false, false])
+  })
+
+  it('one at a time: another one is refused while one is under way, and taken afterwards', async () => {
+    await using storage = await open()
+    for (let i = 0; i < 65; i++) await put(storage, `/${i}`, 'v')
+    const begun = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const rest = async (): Promise<void> => {
+      begun.resolve()
+      await goOn.promise
+    }
+    const slow = backUpInto(set, dataDir, { ...options, rest })
+    await begun.promise
+    await expect(backUpInto(set, dataDir, options)).rejects.toThrow(
+      `another backup of ${dataDir} is under way: wait for its end`,
+    )
+    goOn.resolve()
+    expect(await slow).toMatchObject({ full: true, entries: 65 })
+    expect(await backUpInto(set, dataDir, options)).toMatchObject({ full: false, entries: 0 })
+  })
+
   it('a restored store goes on above every revision that can have been given out', async () => {
     let last = 0
     {

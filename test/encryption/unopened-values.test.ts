@@ -35,7 +35,7 @@ const configuration = (...providers: readonly object[]): Promise<string> =>
 async function borough(providers: readonly object[], ...args: string[]): Promise<Result> {
   const config = providers.length === 0 ? [] : ['--encryption-provider-config', await configuration(...providers)]
   return await new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args, '--data-dir', dataDir, ...config], (error, out, err) => {
+    execFile(process.execPath, [main, ...args, '--quiet', '--data-dir', dataDir, ...config], (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err })
     })
   })

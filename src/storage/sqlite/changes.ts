@@ -1,7 +1,7 @@
 /** The changes of a store after a revision, read from its log beside the process that owns it. */
 import { openValue } from '../sealed-value.ts'
 import { type Revision, StorageError } from '../storage.ts'
-import { markBackup } from './backup-mark.ts'
+import { isBackedUpIn, markBackup } from './backup-mark.ts'
 import { firstFormat, pragma, readMeta } from './file-format.ts'
 import { requireEnd } from './loss.ts'
 import { checkRow } from './rows.ts'
@@ -69,4 +69,4 @@ export function openChanges(
   }
 }
 
-export { markBackup }
+export { isBackedUpIn, markBackup }

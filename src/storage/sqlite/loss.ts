@@ -4,11 +4,13 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { endOfCommit, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
 import { readMark } from './acknowledged-mark.ts'
 import { checkFormat, readMeta } from './file-format.ts'
 import { type OwnerLock, wasMarked } from './owner-lock.ts'
+import { openReadOnly } from './read-only.ts'
+import { errorOf, faultOf } from './sqlite-faults.ts'
 import { findMade, lossOfAll, type MadeStore } from './store-made.ts'
 import { transactionsAfterDamage } from './wal-examination.ts'
 
@@ -78,12 +80,20 @@ const refusedLoss = (loss: string): StorageError =>
 
 const ended = (text: string): string => (text.endsWith('?') ? text : `${text}.`)
 
+function lossIn(directory: string, madePath: string | undefined): string | undefined {
+  try {
+    return findEnd(directory, { expectMark: wasMarked(directory), made: findMade(madePath) }).loss
+  } catch (error) {
+    throw errorOf(faultOf(error, join(directory, 'state.db')))
+  }
+}
+
 /**
  * Before a store is read beside the process that owns it, or changed by a command: what lacks something at its end must
  * not be taken for the whole. @throws StorageError code=corrupt; the message names what is missing
  */
 export function requireEnd(directory: string, madePath?: string): void {
-  const { loss } = findEnd(directory, { expectMark: wasMarked(directory), made: findMade(madePath) })
+  const loss = lossIn(directory, madePath)
   if (loss === undefined) return
   throw new StorageError(
     'corrupt',
@@ -139,7 +149,7 @@ function markOf(path: string): Revision | string {
 
 /** undefined: there is nothing in it. */
 function headOf(path: string, headIn: HeadIn): Revision | undefined {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 })
+  const database = openReadOnly(path)
   try {
     return checkFormat(database, path) === undefined ? undefined : headIn(database, path)
   } finally {

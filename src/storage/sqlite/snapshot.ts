@@ -6,11 +6,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
 import { type Entry, endOfCommit, type Revision, StorageError } from '../storage.ts'
 import { checkFormat, firstFormat, type Meta, pragma, readMeta, writeMeta } from './file-format.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
 import { requireEnd } from './loss.ts'
+import { openReadOnly } from './read-only.ts'
 import { openRow } from './rows.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
 
@@ -36,9 +36,7 @@ export function openForReading(
 } {
   const path = join(directory, 'state.db')
   if (!existsSync(path)) throw new StorageError('unavailable', `there is no store in ${directory}`)
-  // Whatever has the store open keeps a write-ahead log.
-  const isAlone = leaveNothing && !existsSync(`${path}-wal`)
-  const database = open(path, true, isAlone)
+  const database = open(path, () => openReadOnly(path, leaveNothing))
   try {
     database.exec('BEGIN')
     return { database, path, [Symbol.dispose]: () => database.close() }
@@ -82,7 +80,7 @@ function snapshotIn({ database, path, [Symbol.dispose]: dispose }: ReturnType<ty
  */
 export function beginAfter(directory: string, revision: Revision): void {
   const path = join(directory, 'state.db')
-  const database = open(path, false)
+  const database = open(path, () => new DatabaseSync(path, { timeout: 5000 }))
   try {
     const meta = readMeta(database, path)
     const head = Math.max(meta.head, endOfCommit(revision))
@@ -96,10 +94,9 @@ export function beginAfter(directory: string, revision: Revision): void {
   }
 }
 
-function open(path: string, readOnly: boolean, immutable = false): DatabaseSync {
+function open(path: string, connect: () => DatabaseSync): DatabaseSync {
   try {
-    const place = immutable ? new URL(`${pathToFileURL(path).href}?immutable=1`) : path
-    const database = new DatabaseSync(place, { readOnly, timeout: 5000 })
+    const database = connect()
     try {
       if (checkFormat(database, path) === undefined) throw new StorageError('corrupt', `${path} is empty`)
       return database

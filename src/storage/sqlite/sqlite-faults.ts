@@ -57,7 +57,8 @@ export function faultOf(error: unknown, path: string): Fault {
   }
 }
 
-function isWritable(directory: string): boolean {
+/** Not on a file system that is read-only, nor by a user who may only read. */
+export function isWritable(directory: string): boolean {
   try {
     accessSync(directory, fileModes.W_OK)
     return true
