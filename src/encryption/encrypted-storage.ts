@@ -88,7 +88,17 @@ export class EncryptedStorage implements Storage, Partial<HistoryGauge> {
   takeOpened(): OpenedState | undefined {
     const opened = this.#storage.takeOpened?.()
     if (opened === undefined) return undefined
-    return { ...opened, valueAt: (key, revision) => this.#openNow(key, revision, opened.valueAt(key, revision)) }
+    // Each member by name: one that hands up values as they are stored would serve what is encrypted.
+    return {
+      revision: opened.revision,
+      pieces: opened.pieces,
+      valueAt: (key, revision) => this.#openNow(key, revision, opened.valueAt(key, revision)),
+      valuesIn: (span) => this.#openEach(opened.valuesIn(span)),
+    }
+  }
+
+  *#openEach(entries: Iterable<Entry>): Generator<Entry> {
+    for (const { key, revision, value } of entries) yield { key, revision, value: this.#openNow(key, revision, value) }
   }
 
   currentRevision(): Promise<Revision> {

@@ -24,6 +24,7 @@ afterEach(async () => {
 const secrets = '/api/v1/namespaces/default/secrets'
 const plain = 'aHVudGVyMi1ieS1hbnktb3RoZXItbmFtZQ=='
 const key = '/registry/secrets/default/password'
+const noKeyFits = 'it is encrypted, and no provider or key that is configured fits'
 const secretEntry = (...providers: readonly object[]): EntryText => ({ resources: ['secrets'], providers })
 
 async function serve(...entries: readonly EntryText[]): Promise<ServedStore> {
@@ -53,6 +54,28 @@ describe('encryption at rest', () => {
     )
   })
 
+  it('lists what no request read before, after a restart: values, and what no key opens by name', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `s${String(i).padStart(2, '0')}`)
+    {
+      await using server = await serve(secretEntry(aesgcm(1)))
+      for (const name of names) expect((await create(server, name)).status).toBe(201)
+    }
+    {
+      await using server = await serve(secretEntry(aesgcm(2, 1)))
+      const { status, text } = await server.send('GET', secrets)
+      const { items } = JSON.parse(text) as { items: { metadata: { name: string }; data: object }[] }
+      expect({ status, found: items.map(({ metadata, data }) => ({ name: metadata.name, data })) }).toEqual({
+        status: 200,
+        found: names.map((name) => ({ name, data: { p: plain } })),
+      })
+    }
+    await using server = await serve(secretEntry(aesgcm(2)))
+    const { status, body } = await server.send('GET', secrets)
+    expect(status).toBe(500)
+    expect(body.message).toContain('/registry/secrets/default/s00 at revision ')
+    expect(body.message).toContain(`can't be decrypted: ${noKeyFits}`)
+  })
+
   it('is rotated twice: the first key writes, all read, and one that is unused may go', async () => {
     {
       await using server = await serve(secretEntry(identity))
@@ -73,7 +96,7 @@ describe('encryption at rest', () => {
     expect(lost.status).toBe(500)
     expect(lost.body.reason).toBe('StoreReadError')
     expect(lost.body.message).toMatch(
-      /the stored value of \/registry\/secrets\/default\/two at revision \d+ can't be decrypted: it is encrypted, and no provider or key that is configured fits/,
+      new RegExp(`the stored value of /registry/secrets/default/two at revision \\d+ can't be decrypted: ${noKeyFits}`),
     )
     expect((await server.send('GET', `${secrets}/three`)).status).toBe(200)
     expect((await server.send('GET', secrets)).status).toBe(500)
