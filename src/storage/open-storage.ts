@@ -165,7 +165,7 @@ export async function changesOf(dataDir: string, after: Revision, upTo?: Revisio
   return openChanges(join(dataDir, storeFolder), after, { upTo, madePath: madePathIn(dataDir) })
 }
 
-/** Keeps what comes after `revision` in the log, for the next backup. `sha256`: of the file that this one ended with. */
+/** Keeps what comes after `revision` in the log, for the next backup. `sha256`: of the file that this one ends with. */
 export async function markBackedUp(dataDir: string, revision: Revision, sha256: string): Promise<void> {
   const { markBackup } = await import('./sqlite/changes.ts')
   markBackup(join(dataDir, storeFolder), revision, sha256)
