@@ -1,9 +1,12 @@
 /** What befalls the store itself, and the keys of what is in it. */
 import { hasHeader } from '../../src/storage/sealed-value.ts'
 import type { Random } from '../fuzz/random.ts'
+import type { EtcdMember } from './etcd/cluster.ts'
 import { compact, type Draw, type Drawn, hasVote, type Kinds, members, replicaOf, usualKinds } from './faults.ts'
 import { contested } from './load.ts'
 import type { ReplicaWorld } from './worlds/replicas.ts'
+
+const aloneMs = 4_000
 
 /** An etcd that grows old: full, with members that are replaced, and with a disk that gives back something else. */
 export const storeKinds: Kinds = [
@@ -117,6 +120,7 @@ function replaceMember({ random }: Draw): Drawn {
         member.lagMs = lagMs
         member.promote(missing)
         world.scheduler.tell(`${member.name} has a vote`)
+        meetAlone(world, member)
         world.scheduler.after(lagMs, () => {
           member.lagMs = 3
           member.apply()
@@ -126,6 +130,18 @@ function replaceMember({ random }: Draw): Drawn {
       else world.scheduler.after(waitMs, settle)
     },
   }
+}
+
+/** Clients stay at the member that answers them: for a while this one is all that they reach. */
+function meetAlone(world: ReplicaWorld, member: EtcdMember): void {
+  const others = world.network.links.filter((link) => link.member !== member)
+  for (const link of others) {
+    link.break('Connection reset')
+    link.cut('there', 'back')
+  }
+  world.scheduler.after(aloneMs, () => {
+    for (const link of others) link.mend()
+  })
 }
 
 /** Long enough that what a server knew of its key counts no more. */

@@ -170,4 +170,39 @@ export const simulationPlants: readonly SimulationPlant[] = [
     find: 'previous: previous && withValue(previous)',
     replace: 'previous',
   },
+  {
+    seed: 6,
+    why: 'simulated: the answer of an etcd that is full is taken for success',
+    suites,
+    file: 'src/storage/etcd/etcd-storage.ts',
+    find: "if (isStorageError(error, 'full')) this.#isFull = true",
+    replace: "if (isStorageError(error, 'full')) return { term: 0, revision: 2, succeeded: true, responses: [] }",
+  },
+  {
+    seed: 90,
+    why: 'simulated: a damaged value is read as absent',
+    suites,
+    file: 'src/storage/etcd/etcd-storage.ts',
+    find: 'if (!this.#keySpace.isInternal(key)) entries.push(toEntry(key, kv))',
+    replace:
+      'if (!this.#keySpace.isInternal(key) && toEntry(key, kv).value[0] !== 0xff) entries.push(toEntry(key, kv))',
+  },
+  {
+    seed: 84,
+    why: 'simulated: a key of the KMS is given up when it is rotated',
+    suites,
+    file: 'src/encryption/kms-provider.ts',
+    find: '    const known = this.#seeds.get(id)\n    if (known === undefined) throw',
+    replace: `    if (this.#current?.source.keyId !== envelope.source.keyId) throw new EncryptionError('rotated')
+    const known = this.#seeds.get(id)
+    if (known === undefined) throw`,
+  },
+  {
+    seed: 222,
+    why: 'simulated: a member of etcd answers by what it knows itself, and was replaced',
+    suites,
+    file: 'src/storage/etcd/messages.ts',
+    find: '  w.bool(9, request.countOnly ?? false)',
+    replace: '  w.bool(7, true)\n  w.bool(9, request.countOnly ?? false)',
+  },
 ]
