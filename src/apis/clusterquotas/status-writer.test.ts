@@ -11,7 +11,7 @@ import type { Figures } from './figures.ts'
 import { clusterQuotaKind } from './kind.ts'
 import { QuotaIndex } from './quota-index.ts'
 import { parseQuota } from './selection.ts'
-import { figuresShown } from './status.ts'
+import { figuresShown, LimitParts } from './status.ts'
 import { StatusWriter } from './status-writer.ts'
 import type { ClusterResourceQuota, Printed } from './types.ts'
 
@@ -122,7 +122,7 @@ test('a quota of many resources lists as many namespaces as fit, and its total i
   const hard = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`count/kinds-${i}.example.com`, '1000']))
   const used = Object.fromEntries(Object.keys(hard).map((name) => [name, '7']))
   const quota = quotaOf(hard)
-  const status = figuresShown(quota, parseQuota(quota), seen(used, 5000), 1)
+  const status = figuresShown(new LimitParts(), quota, parseQuota(quota), seen(used, 5000), 1)
   expect(status).toMatchObject({ namespaceCount: 5000, total: { hard, used } })
   expect(JSON.stringify(status).length).toBeLessThan(128 * 1024)
   expect(status.namespaces?.length).toBeGreaterThan(0)
@@ -146,7 +146,7 @@ test('the namespaces that are listed are those that use most of a limit, then by
         .toSorted(([a, x], [b, y]) => part(y) - part(x) || (a < b ? -1 : 1))
         .map(([name]) => name)
         .slice(0, 100)
-      const status = figuresShown(quota, parsed, { shares, counters: new Map(), total: new Map() }, 1)
+      const status = figuresShown(new LimitParts(), quota, parsed, { shares, counters: new Map(), total: new Map() }, 1)
       expect(status.namespaces?.map(({ namespace }) => namespace)).toEqual(expected)
       expect(status.namespaceCount).toBe(namespaces.length)
     }),

@@ -9,7 +9,7 @@ import { encodeStored } from '../../kube/stored-form.ts'
 import type { Figures } from './figures.ts'
 import type { QuotaIndex } from './quota-index.ts'
 import type { ParsedQuota } from './selection.ts'
-import { figuresShown } from './status.ts'
+import { figuresShown, LimitParts } from './status.ts'
 import type { ClusterResourceQuota } from './types.ts'
 
 export interface StatusWriterDeps extends Pick<FeatureContext, 'writeRecords' | 'log'> {
@@ -20,6 +20,7 @@ export interface StatusWriterDeps extends Pick<FeatureContext, 'writeRecords' | 
 
 export class StatusWriter {
   readonly #deps: StatusWriterDeps
+  readonly #parts = new LimitParts()
   /** uid → how often its figures have changed since the status was compared with them. */
   readonly #behind = new Map<string, number>()
   /** uid → writes under way. */
@@ -88,7 +89,7 @@ export class StatusWriter {
       if (quota === undefined || object?.metadata.uid !== quota.uid) return undefined
       if (observed !== undefined && observed !== quota) return undefined
       const changes = this.#behind.get(quota.uid)
-      const status = figuresShown(object, quota, figures.of(quota.uid), observed?.generation)
+      const status = figuresShown(this.#parts, object, quota, figures.of(quota.uid), observed?.generation)
       if (this.#behind.get(quota.uid) === changes) this.#behind.delete(quota.uid)
       compared = quota.uid
       if (jsonEqual(status, object.status ?? {})) return undefined

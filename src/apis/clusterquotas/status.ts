@@ -14,8 +14,9 @@ import {
   type QuotaFigures,
 } from './types.ts'
 
-/** `observedGeneration`: undefined = as the status says already. */
+/** `observedGeneration`: undefined = as the status says already. `parts`: the same ones each time. */
 export function figuresShown(
+  parts: LimitParts,
   quota: ClusterResourceQuota,
   parsed: Pick<ParsedQuota, 'per' | 'hard'>,
   { shares, counters, total }: QuotaRecordsSeen,
@@ -24,9 +25,9 @@ export function figuresShown(
   const hard: Printed = quota.spec?.quota?.hard ?? {}
   const names = Object.keys(hard)
   const figures = (used: Amounts): QuotaFigures => ({ hard, used: printed(names, used) })
-  const namespaces = new Largest<Share>(parsed.hard)
+  const namespaces = new Largest<Share>(parsed.hard, parts)
   for (const [name, share] of shares) namespaces.offer(name, share)
-  const accounts = new Largest<Counter>(parsed.hard)
+  const accounts = new Largest<Counter>(parsed.hard, parts)
   for (const counter of counters.values()) {
     const { holder = '' } = counter
     if (holder !== '') accounts.offer(holder, counter)
@@ -107,13 +108,15 @@ interface Ranked<T> {
 class Largest<T extends { readonly used?: Printed }> {
   readonly listed: Ranked<T>[] = []
   readonly #hard: Amounts
+  readonly #parts: LimitParts
 
-  constructor(hard: Amounts) {
+  constructor(hard: Amounts, parts: LimitParts) {
     this.#hard = hard
+    this.#parts = parts
   }
 
   offer(name: string, one: T): void {
-    const part = partOf(one.used, this.#hard)
+    const part = this.#parts.of(one.used, this.#hard)
     const last = this.listed.at(-1)
     const isFull = this.listed.length === mostListed
     if (isFull && last !== undefined && !isBefore(part, name, last)) return
@@ -131,16 +134,18 @@ class Largest<T extends { readonly used?: Printed }> {
 const isBefore = (part: number, name: string, other: Ranked<unknown>): boolean =>
   part === other.part ? name < other.name : part > other.part
 
-/** What is printed is never changed in place, and neither are limits. */
-const parts = new WeakMap<Printed, { readonly hard: Amounts; readonly part: number }>()
+/** What figures use of the limit that they use most of. Neither what is printed nor limits are changed in place. */
+export class LimitParts {
+  readonly #parts = new WeakMap<Printed, { readonly hard: Amounts; readonly part: number }>()
 
-function partOf(used: Printed | undefined, hard: Amounts): number {
-  if (used === undefined) return 0
-  const known = parts.get(used)
-  if (known?.hard === hard) return known.part
-  const part = largestPart(usedIn(used), hard)
-  parts.set(used, { hard, part })
-  return part
+  of(used: Printed | undefined, hard: Amounts): number {
+    if (used === undefined) return 0
+    const known = this.#parts.get(used)
+    if (known?.hard === hard) return known.part
+    const part = largestPart(usedIn(used), hard)
+    this.#parts.set(used, { hard, part })
+    return part
+  }
 }
 
 function largestPart(used: Amounts, hard: Amounts): number {
