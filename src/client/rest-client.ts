@@ -121,6 +121,7 @@ export class RestClient implements Client {
       path: pathOf(resource, list),
       query: selectorQuery(list),
       body: deleteBody(options),
+      headers: list.metadataOnly ? { accept: metadataLists } : {},
       ...signalOf(options),
     })) as KubeList
   }

@@ -208,6 +208,14 @@ describe('attack: the deletion of a large collection holds nobody up', () => {
   })
 })
 
+test('who deletes a collection may ask for metadata alone, as the namespace controller does', async () => {
+  const metadata = { name: 'goes', namespace: 'short', labels: { goes: 'yes' } }
+  await plane.client.create(configMaps, { metadata, data: { a: 'b' } } as KubeObject)
+  const query = { namespace: 'short', labelSelector: 'goes=yes', metadataOnly: true }
+  const { items } = await plane.client.deleteCollection(configMaps, query)
+  expect(items.map((item) => [item.metadata.name, 'data' in item])).toEqual([['goes', false]])
+})
+
 describe('attack: a body of many values holds nobody up', () => {
   const values = 12_000
   const data = (value: string): Record<string, string> =>

@@ -152,7 +152,11 @@ class Lifecycle {
     const resource = { group, version: version.name, resource: names.plural }
     try {
       for (const namespace of instances.namespaces(definition.metadata.name ?? '')) {
-        await client.deleteCollection(resource, namespace === '' ? {} : { namespace }, { signal })
+        await client.deleteCollection(
+          resource,
+          { ...(namespace === '' ? {} : { namespace }), metadataOnly: true },
+          { signal },
+        )
       }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)

@@ -107,7 +107,8 @@ class NamespaceReconciler implements Reconciler {
       for (let resource = queue.pop(); resource !== undefined; resource = queue.pop()) {
         try {
           const options = { propagationPolicy: 'Background', signal } as const
-          await this.#client.deleteCollection(resource, { namespace, signal }, options)
+          // The answer tells all that goes, however large: nothing of it is looked at.
+          await this.#client.deleteCollection(resource, { namespace, metadataOnly: true, signal }, options)
         } catch (error) {
           if (isNotFound(error) || signal.aborted) continue
           failures.push(
