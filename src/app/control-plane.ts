@@ -68,7 +68,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const leadership = new Leadership(config, client)
   const flowControl = flowControlOf(config, () => core)
   const features = (given.features ?? featuresOf)(config, { ...certificatesOf(pki), flowControl, admission })
-  const core = opening.use(await wireCore(config, storage, features, () => leadership.leading))
+  const core = opening.use(await wireCore(config, storage, features, leadership))
   const onBlock = (block: LoopBlock): void => metrics.loopBlocked(block)
   const blocks = opening.use(new LoopBlocks({ clock, log, onBlock }).follow(core.diagnostics))
   opening.use(startCompactor(core))

@@ -29,6 +29,7 @@ export class Leadership {
   readonly #client: ClientFor
   #leading = false
   #identity: Promise<string> | undefined
+  #known: string | undefined
 
   constructor(config: Config, client: ClientFor) {
     this.#config = config
@@ -41,10 +42,16 @@ export class Leadership {
   }
 
   /** Of this process among all that serve the store. */
-  identity(): Promise<string> {
+  async identity(): Promise<string> {
     const { dataDir, ids, workerSlot } = this.#config
     this.#identity ??= replicaId(dataDir, ids).then((id) => (workerSlot === undefined ? id : `${id}_${workerSlot}`))
-    return this.#identity
+    this.#known = await this.#identity
+    return this.#known
+  }
+
+  /** Whether a lease with this holder was taken by this process. */
+  isOwn(holder: string): boolean {
+    return holder === this.#known
   }
 
   /** Runs `work` whenever it is this process's turn, until the signal aborts. */

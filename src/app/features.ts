@@ -64,7 +64,7 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
         extraAdmission: config.extraAdmission,
         initializers: isGated,
         deadlineOf: (namespace, initializer) => configurations.deadlineOf(namespace, initializer),
-        settleExpiry: settledExpiry({ clock: config.clock, ...ends }),
+        settleExpiry: settledExpiry({ clock: expiryClock, ...ends }),
         hasExpired: hasExpired(expiryClock),
       }),
       serviceAccounts(deps.caCert),

@@ -54,9 +54,10 @@ export async function wireCore(
   config: Config,
   storage: Storage,
   features: Features,
-  isLeading: () => boolean,
+  leadership: { readonly leading: boolean; isOwn(holder: string): boolean },
 ): Promise<Core> {
   const { clock, ids, log } = config
+  const isLeading = (): boolean => leadership.leading
   const diagnostics = new Diagnostics()
   const turns = turnsOf(clock, diagnostics)
   const { catalog, declared } = catalogOf(features)
@@ -82,6 +83,7 @@ export async function wireCore(
     diagnostics,
     turns,
     isLeading,
+    isOwnLease: (holder) => leadership.isOwn(holder),
     typeOf,
     ...rules,
     stored,

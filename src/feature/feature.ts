@@ -94,6 +94,8 @@ export interface FeatureContext {
   readonly turns: Turns
   /** True while the controllers run in this process. */
   isLeading(): boolean
+  /** Whether the holder of a lease of this server's is this process. */
+  isOwnLease(holder: string): boolean
   /** A type that the server can't do without. @throws Error if it is not served */
   typeOf<T extends KubeObject>(resource: Resource<T>): ResourceType<T>
   /** Of any type; not to be called before all features are open. */

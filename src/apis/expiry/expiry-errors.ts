@@ -5,7 +5,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { deletionProtectionAnnotation } from '../namespaces/types.ts'
 import { noLifetime, parseLifetime } from './bounds.ts'
 import { expiresAtMs } from './end.ts'
-import { createdMs, type ExpiryContext, endOfTtl } from './settle-expiry.ts'
+import { bornMs, type ExpiryContext, endOfTtl } from './settle-expiry.ts'
 import { expiresAtAnnotation, extendVerb, neverExpires, ttlAnnotation } from './types.ts'
 
 const fieldOf = (key: string): string => `metadata.annotations[${key}]`
@@ -43,7 +43,7 @@ function endInvalid(next: KubeObject, old: KubeObject | undefined, context: Expi
   const isOfTtl =
     ttl !== undefined &&
     ttl !== annotation(old, ttlAnnotation) &&
-    endOfTtl(createdMs(old ?? next, context.nowMs), ttl) === time
+    endOfTtl(bornMs(next, old, context.nowMs), ttl) === time
   return isOfTtl
     ? fieldInvalid(fieldOf(ttlAnnotation), ttl, `the namespace would end at ${time}: ${why}`)
     : fieldInvalid(timeField, time, why)
@@ -56,7 +56,7 @@ function limitErrors(next: KubeObject, old: KubeObject | undefined, context: Exp
   const isChanged = time !== annotation(old, expiresAtAnnotation)
   const { max } = isChanged ? context.bounds() : context.gained()
   if (max === undefined) return []
-  const latestMs = createdMs(old ?? next, context.nowMs) + Math.ceil(max.ms / 1000) * 1000
+  const latestMs = bornMs(next, old, context.nowMs) + Math.ceil(max.ms / 1000) * 1000
   const why = `NamespaceTemplate ${JSON.stringify(max.template)} lets its namespaces live for ${max.text}`
   if (time === undefined) return [fieldRequired(timeField, why)]
   if (expiresAtMs(next) <= latestMs) return []

@@ -19,7 +19,7 @@ import { expiresAtAnnotation, expiryControllerName } from './types.ts'
 export { ExpiryClock, type ExpiryTemplates, hasExpired, settledExpiry }
 
 interface Lease extends KubeObject {
-  spec?: { renewTime?: string }
+  spec?: { holderIdentity?: string; renewTime?: string }
 }
 
 const leaseResource: Resource<Lease> = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
@@ -47,7 +47,7 @@ export const expiry = ({ expiryClock, controllersLease, ...templates }: ExpiryOp
     followCommits(context, expiryClock, controllersLease)
     let schedule: ExpirySchedule | undefined
     return {
-      admission: [namespaceExpiry({ authorizer, clock, ...templates })],
+      admission: [namespaceExpiry({ authorizer, clock: expiryClock, ...templates })],
       controllers(run) {
         schedule = new ExpirySchedule(feed, clock)
         return [
@@ -100,16 +100,20 @@ function feedOf(context: FeatureContext): NamespaceFeed {
 
 /** Leaders renew their lease every two seconds: there the clocks of other replicas show. */
 function followCommits(
-  { lister, typeOf, records }: FeatureContext,
+  { lister, typeOf, records, isOwnLease }: FeatureContext,
   expiryClock: ExpiryClock,
   lease: ExpiryOptions['controllersLease'],
 ): void {
   const { openedCommitMs } = records
   if (openedCommitMs !== undefined) expiryClock.sawCommit(openedCommitMs)
-  lister.subscribe(typeOf(leaseResource), (next) => {
+  lister.subscribe(typeOf(leaseResource), (next, old) => {
     if (next?.name !== lease.name || next.namespace !== lease.namespace) return
-    const renewedMs = parseTime(String(next.object.spec?.renewTime ?? ''))
-    if (renewedMs !== undefined) expiryClock.sawCommit(renewedMs)
+    const { holderIdentity: holder = '', renewTime = '' } = next.object.spec ?? {}
+    const renewedMs = parseTime(renewTime)
+    if (renewedMs === undefined) return
+    expiryClock.sawCommit(renewedMs)
+    // What is there at the start, and what is given back, may be from long ago.
+    if (old !== undefined && holder !== '' && !isOwnLease(holder)) expiryClock.sawRenewal(renewedMs)
   })
 }
 

@@ -14,7 +14,7 @@ import { formatTime, parseTime } from '../../kube/time.ts'
 import type { KubeObject, ObjectMeta, Unvalidated } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type Bounds, parseLifetime } from './bounds.ts'
-import { expiresAtAnnotation, expirySourceAnnotation, neverExpires, ttlAnnotation } from './types.ts'
+import { expiresAtAnnotation, expirySourceAnnotation, neverExpires, toleratedMs, ttlAnnotation } from './types.ts'
 
 export interface ExpiryContext {
   readonly nowMs: number
@@ -35,6 +35,12 @@ const annotationsOf = ({ metadata }: Named): Annotations => metadata.annotations
 /** When it was created; of one that has no time yet, now. */
 export function createdMs({ metadata }: Named, nowMs: number): number {
   return parseTime(metadata.creationTimestamp ?? '') ?? nowMs
+}
+
+/** From when its life counts: from its creation; of a new one, where a clock that is behind wrote that, from now. */
+export function bornMs(next: Named, old: Named | undefined, nowMs: number): number {
+  const atMs = createdMs(old ?? next, nowMs)
+  return old === undefined && nowMs - atMs > toleratedMs ? nowMs : atMs
 }
 
 export function settleExpiry(
@@ -58,26 +64,26 @@ interface Settled {
 function ofNew(next: Unvalidated<Namespace>, context: ExpiryContext): Settled {
   const { [expiresAtAnnotation]: expiresAt, [ttlAnnotation]: ttl } = annotationsOf(next)
   if (expiresAt !== undefined) return { expiresAt }
-  const bornMs = createdMs(next, context.nowMs)
-  if (ttl !== undefined) return { expiresAt: endOfTtl(bornMs, ttl) }
+  const fromMs = bornMs(next, undefined, context.nowMs)
+  if (ttl !== undefined) return { expiresAt: endOfTtl(fromMs, ttl) }
   if (neverExpires(next.metadata.name ?? '')) return { expiresAt }
   const { default: bound } = context.bounds()
-  return bound === undefined ? { expiresAt } : { expiresAt: timeAfter(bornMs, bound.ms), template: bound.template }
+  return bound === undefined ? { expiresAt } : { expiresAt: timeAfter(fromMs, bound.ms), template: bound.template }
 }
 
 function ofExisting(next: Unvalidated<Namespace>, old: KubeObject, context: ExpiryContext): Settled {
   const { [expiresAtAnnotation]: expiresAt, [ttlAnnotation]: ttl } = annotationsOf(next)
   const before = annotationsOf(old)
   const was = before[expiresAtAnnotation]
-  const bornMs = createdMs(old, context.nowMs)
+  const fromMs = createdMs(old, context.nowMs)
   const isTtlNew = ttl !== undefined && ttl !== before[ttlAnnotation]
   if (isTtlNew && (expiresAt === was || expiresAt === undefined))
-    return { expiresAt: endOfTtl(bornMs, ttl) ?? expiresAt }
-  if (ttl !== undefined && expiresAt === undefined) return { expiresAt: was ?? endOfTtl(bornMs, ttl) }
+    return { expiresAt: endOfTtl(fromMs, ttl) ?? expiresAt }
+  if (ttl !== undefined && expiresAt === undefined) return { expiresAt: was ?? endOfTtl(fromMs, ttl) }
   if (expiresAt !== undefined || was !== undefined || neverExpires(old.metadata.name ?? '')) return { expiresAt }
   const { default: bound, max } = context.gained()
   if (bound === undefined) return { expiresAt }
-  const dueMs = Math.min(context.nowMs + bound.ms, max === undefined ? Number.POSITIVE_INFINITY : bornMs + max.ms)
+  const dueMs = Math.min(context.nowMs + bound.ms, max === undefined ? Number.POSITIVE_INFINITY : fromMs + max.ms)
   return { expiresAt: formatTime(dueMs), template: bound.template }
 }
 

@@ -18,6 +18,9 @@ export const expiringCondition = 'Expiring'
 /** Verb on a namespace: to let it live longer than it was to. To shorten its life takes `delete`. */
 export const extendVerb = 'extend'
 
+/** By so much clocks may differ. */
+export const toleratedMs = 60_000
+
 export const expiryControllerName = 'namespace-expiry-controller'
 
 /** `spec.expiry` of a NamespaceTemplate: durations. */
