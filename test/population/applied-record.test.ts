@@ -390,6 +390,18 @@ describe.each([
       await home.templateGone()
     })
 
+    test('where a namespace that is being deleted is held up by what is not of the template', async () => {
+      const home = await new Home().populated()
+      const theirs = { ...home.one, name: 'theirs' }
+      await admin.create(configMapResource, { metadata: { ...theirs, finalizers: held.metadata.finalizers } })
+      await admin.delete(namespaceResource, { name: home.one.namespace })
+      await home.gone('one')
+      await home.gone('two')
+      await admin.delete(templateResource, { name: home.name })
+      await home.templateGone()
+      await admin.patch(configMapResource, theirs, free)
+    })
+
     test('where another template holds the object now, and can not have its way with it', async () => {
       const home = await new Home().populated()
       await home.edit({ driftPolicy: 'Report' })

@@ -65,7 +65,8 @@ export class TemplateReconciler implements Reconciler {
 
   /**
    * What is in a namespace that opted out stays there, and the template does not wait for it; but for the confirmation
-   * where it is much: it goes when those namespaces are opted in again.
+   * where it is much: it goes when those namespaces are opted in again. What is in a namespace that is being deleted goes
+   * with it, which others may hold up for long.
    */
   #isHeld(template: string, version: Matcher): boolean {
     const { index, metadata, surveys, rollouts } = this.#state
@@ -73,7 +74,7 @@ export class TemplateReconciler implements Reconciler {
     for (const holding of [index.holdings.namespacesOf(template), metadata.namespacesOf(template)]) {
       for (const name of holding) {
         const namespace = this.#state.findNamespace(name)
-        if (namespace === undefined) continue
+        if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) continue
         if (!isOptedOut(namespace)) return true
         isHeldAside = true
       }
