@@ -7,7 +7,7 @@ import type { Eventual } from '../base/eventual.ts'
 import { apiVersionOf, type GroupVersionKind } from './gvk.ts'
 import type { Resource } from './resource.ts'
 import type { Schema } from './schema/schema.ts'
-import type { KubeObject } from './types.ts'
+import type { JsonValue, KubeObject } from './types.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
@@ -37,6 +37,8 @@ export interface Column {
   /** 0 = always shown, 1 = with `-o wide`. */
   readonly priority?: number
   readonly jsonPath?: string
+  /** What is shown of the value. Default, and where it answers undefined: as upstream shows one of its type. */
+  readonly textOf?: (value: JsonValue) => string | undefined
 }
 
 /** Between what is stored and what a type shows of it. Neither changes its argument. */

@@ -1,6 +1,8 @@
 /** What clients are told of both kinds: `kubectl explain`, OpenAPI and the columns of `kubectl get`. */
 import { expect, test } from 'vitest'
 import { declarationFaults } from '../../../test/support/declaration-faults.ts'
+import { loadCatalog } from '../../catalog/catalog.ts'
+import { columnsOf } from '../../catalog/kinds/columns-of.ts'
 import { appliedQuotaKind } from './applied.ts'
 import { clusterQuotaKind } from './kind.ts'
 import { parseQuota } from './selection.ts'
@@ -27,6 +29,18 @@ test('their columns are the same, but for how many namespaces there are, which a
     'What all of them use.',
     'What the account that is charged uses.',
   ])
+})
+
+test('amounts are shown as `kubectl get quota` names them', () => {
+  const { definitions, cells } = columnsOf(loadCatalog().declare(clusterQuotaKind))
+  const hard = { pods: '10', configmaps: '200' }
+  const object = {
+    metadata: { name: 'per-person' },
+    spec: { quota: { hard } },
+    status: { total: { hard, used: { pods: '3', configmaps: '12' } }, namespaceCount: 4 },
+  }
+  const row = Object.fromEntries(cells(object, 0).map((cell, i) => [definitions[i]?.name, cell]))
+  expect(row).toMatchObject({ Used: 'configmaps: 12, pods: 3', Hard: 'configmaps: 200, pods: 10', Namespaces: 4 })
 })
 
 test('the one is written to, the other only read', () => {

@@ -1,7 +1,18 @@
 /** The kind ClusterResourceQuota. */
 import type { TypeDeclaration } from '../../catalog/catalog.ts'
+import { isJsonObject } from '../../kube/json-value.ts'
 import type { Column } from '../../kube/resource-type.ts'
+import type { JsonValue } from '../../kube/types.ts'
 import { clusterQuotaProperties, clusterQuotaResource } from './types.ts'
+
+/** As `kubectl get quota` names them. */
+const amountsText = (amounts: JsonValue): string | undefined =>
+  isJsonObject(amounts)
+    ? Object.entries(amounts)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, amount]) => `${name}: ${String(amount)}`)
+        .join(', ')
+    : undefined
 
 const columns: readonly Column[] = [
   {
@@ -10,12 +21,19 @@ const columns: readonly Column[] = [
     jsonPath: '.status.namespaceCount',
     description: 'Selected namespaces that are counted.',
   },
-  { name: 'Used', type: 'string', jsonPath: '.status.total.used', description: 'What all of them use.' },
+  {
+    name: 'Used',
+    type: 'string',
+    jsonPath: '.status.total.used',
+    description: 'What all of them use.',
+    textOf: amountsText,
+  },
   {
     name: 'Hard',
     type: 'string',
     jsonPath: '.spec.quota.hard',
     description: 'What they may use: together, or each creator or owner.',
+    textOf: amountsText,
   },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Since it was created.' },
   {

@@ -47,6 +47,7 @@ function findColumns(type: ResourceType): TableColumns {
 interface DeclaredColumn {
   readonly definition: ColumnDefinition
   readonly path: JsonPath
+  readonly textOf: Column['textOf']
 }
 
 function declare(c: Column): DeclaredColumn {
@@ -55,6 +56,7 @@ function declare(c: Column): DeclaredColumn {
   return {
     definition: { name: c.name, type: c.type, format: c.format ?? '', description, priority: c.priority ?? 0 },
     path: parseJsonPath(jsonPath),
+    textOf: c.textOf,
   }
 }
 
@@ -67,9 +69,10 @@ function declaredColumns(declared: readonly Column[]): TableColumns {
   }
 }
 
-function cellOf(object: KubeObject, { definition, path }: DeclaredColumn, nowMs: number): unknown {
+function cellOf(object: KubeObject, { definition, path, textOf }: DeclaredColumn, nowMs: number): unknown {
   const value = findByJsonPath(path, object as unknown as JsonValue)[0]
-  return value === undefined ? null : cellForValue(definition.type, value, nowMs)
+  if (value === undefined) return null
+  return textOf?.(value) ?? cellForValue(definition.type, value, nowMs)
 }
 
 /** What does not fit its column is left out. */
