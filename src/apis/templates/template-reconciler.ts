@@ -65,8 +65,8 @@ export class TemplateReconciler implements Reconciler {
 
   /**
    * What is in a namespace that opted out stays there, and the template does not wait for it; but for the confirmation
-   * where it is much: it goes when those namespaces are opted in again. What is in a namespace that is being deleted goes
-   * with it, which others may hold up for long.
+   * where it is much: it goes when those namespaces are opted in again. What is in a namespace that is being deleted
+   * goes with it, which others may hold up for long.
    */
   #isHeld(template: string, version: Matcher): boolean {
     const { index, metadata, surveys, rollouts } = this.#state
