@@ -37,6 +37,10 @@ const named = (...names: string[]): FlagValues => ({
   wrong: ['nonsense', ''].map((text) => [text, /Allowed choices are/] as const),
 })
 const text: FlagValues = { right: ['name'], wrong: [['', /it is empty/]] }
+const point: FlagValues = {
+  right: ['17', '2026-11-21T06:00:00Z'],
+  wrong: ['now', ''].map((value) => [value, /It must be a revision/]),
+}
 const address: FlagValues = {
   right: ['127.0.0.1:0', '[::1]:6443'],
   wrong: ['6443', 'host', 'host:99999', ''].map((value) => [value, /It must be host:port/] as const),
@@ -251,10 +255,7 @@ export const flagValues: Readonly<Record<string, FlagValues>> = {
     wrong: ['a b', ''].map((value) => [value, /a host name or an/] as const),
   },
   'backup --to': output(),
-  'restore --to': {
-    right: ['17', '2026-11-21T06:00:00Z'],
-    wrong: ['now', ''].map((v) => [v, /It must be a revision/]),
-  },
+  'restore --to': point,
   'storage copy --to': {
     right: ['sqlite:here'],
     wrong: ['here', ''].map((value) => [value, /It must be sqlite:/] as const),
@@ -267,6 +268,7 @@ export const flagValues: Readonly<Record<string, FlagValues>> = {
   user: text,
   'webhook-url': server,
   with: named('previous', 'backup', 'removal'),
+  'storage repair --to': point,
   'storage repair --from': {
     ...inputOrFolder,
     right: ['file', 'folder'],
