@@ -57,7 +57,7 @@ export async function wireCore(
   leadership: { readonly leading: boolean; isOwn(holder: string): boolean },
 ): Promise<Core> {
   const { clock, ids, log } = config
-  const isLeading = (): boolean => leadership.leading
+  const leads = { isLeading: () => leadership.leading, isOwnLease: (holder: string) => leadership.isOwn(holder) }
   const diagnostics = new Diagnostics()
   const turns = turnsOf(clock, diagnostics)
   const { catalog, declared } = catalogOf(features)
@@ -73,17 +73,14 @@ export async function wireCore(
   const strategyOf = strategiesOf(parts, catalog)
   const rules = objectRules({ catalog, declared, clock, log, strategyOf })
   const context: FeatureContext = {
-    clock,
-    ids,
-    log,
+    ...{ clock, ids, log },
     catalog,
     lister,
     authorizer,
     webhookClient,
     diagnostics,
     turns,
-    isLeading,
-    isOwnLease: (holder) => leadership.isOwn(holder),
+    ...leads,
     typeOf,
     ...rules,
     stored,
@@ -92,7 +89,7 @@ export async function wireCore(
     create: async (type, object, user) => void (await registry.create(ownScope(type, user), object)),
   }
   for (const feature of features.list) parts.push(feature.open(context))
-  const storeReporter = new StoreReporter(storage, config, isLeading)
+  const storeReporter = new StoreReporter(storage, config, leads.isLeading)
   parts.push(damagedDeciders(cache.damaged), storeParts(storage, storeReporter))
 
   const registry: Registry = createRegistry({
