@@ -170,7 +170,7 @@ function keptProblems(
   return found
 }
 
-/** It is halted because it would take more away than it may, and has taken nothing. */
+/** It is halted because it would take more away than it may, were all opted in, and has taken nothing. */
 function haltedProblems(template: Template, world: World, before: World | undefined, actors: Actors): string[] {
   const name = nameOf(template)
   const most = template.spec?.rollout?.maxPrune ?? 5
@@ -181,7 +181,7 @@ function haltedProblems(template: Template, world: World, before: World | undefi
   for (const [place, { metadata }] of world.objects) {
     const [where = '', object = ''] = place.split('/')
     const namespace = world.namespaces.get(where)
-    if (metadata.labels?.[templateLabel] !== name || namespace === undefined || isOut(namespace)) continue
+    if (metadata.labels?.[templateLabel] !== name || namespace === undefined) continue
     const isHeld = !isGoing(template) && selects(template, namespace)
     if (!isHeld || !wantedObjects(template, namespace, world.sources).has(object)) losing.add(where)
   }
@@ -211,9 +211,9 @@ export function lost(template: Template, world: World, before: World | undefined
   for (const [place, then] of before?.objects ?? []) {
     const [where = ''] = place.split('/')
     if (then.metadata.labels?.[templateLabel] !== nameOf(template)) continue
-    // What is not handed out yet is given the newest version at once.
+    // What is not handed out yet is given the newest version at once; what is being deleted takes all with it.
     const namespace = before?.namespaces.get(where)
-    if (namespace === undefined || isHeld(namespace)) continue
+    if (namespace === undefined || isHeld(namespace) || isGoing(namespace)) continue
     if (interval.moved.has(where) || interval.touched.has(place) || interval.switched) continue
     if (world.objects.get(place)?.metadata.uid !== then.metadata.uid) found.push(place)
   }
