@@ -74,6 +74,7 @@ export class Connection implements Inlet, BodyObserver {
   #session: ServerHttp2Session | undefined
   #certificate: ApiRequest['clientCertificate'] | 'unknown' = 'unknown'
   #user: string | undefined
+  #flow: string
   readonly #exchanges = new LinkedList<Followed>()
   readonly #inOrder = new OneAtATime((bound) => this.breakOff(bound))
   /** Since when it is in the state that it is in, and what it had read then. */
@@ -99,11 +100,13 @@ export class Connection implements Inlet, BodyObserver {
     this.overload = overload
     this.#raw = raw
     this.address = address
+    this.#flow = `address ${address}`
     this.#sinceMs = overload.sweeper.nowMs
   }
 
+  /** Asked for with each piece of a body, so it is put together once. */
   get flow(): string {
-    return this.#user === undefined ? `address ${this.address}` : flowOf(this.#user)
+    return this.#flow
   }
 
   get user(): string | undefined {
@@ -160,6 +163,7 @@ export class Connection implements Inlet, BodyObserver {
     if (this.#user !== undefined) return
     this.#identified(this, user)
     this.#user = user
+    this.#flow = flowOf(user)
   }
 
   /** A request over HTTP/1.1 has come: `begin` is called when those before it are answered. */
