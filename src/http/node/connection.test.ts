@@ -5,6 +5,7 @@ import http2 from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect, test } from 'vitest'
+import { endHeaders, frame, post, preface } from '../../../test/attacks/frames.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import { openPki } from '../../pki/open-pki.ts'
 import { memoryPkiStore } from '../../pki/pki-store.ts'
@@ -14,15 +15,8 @@ import type { Intake } from './intake.ts'
 
 const http1Request = 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n'
 const http1Piece = '5\r\npiece\r\n'
-/** Without a payload each: the preface and settings, then a stream that stays open, then five bytes of it. */
-const frame = (type: number, flags: number, stream: number, payload: Buffer): Buffer =>
-  Buffer.concat([Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, stream]), payload])
-const http2Request = Buffer.concat([
-  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-  frame(4, 0, 0, Buffer.alloc(0)),
-  frame(1, 4, 1, Buffer.from([0x83, 0x87, 0x84, 0x41, 1, 0x78])),
-])
-const http2Piece = frame(0, 0, 1, Buffer.from('piece'))
+const http2Request = Buffer.concat([preface, frame('settings', 0, 0), frame('headers', endHeaders, 1, post('/'))])
+const http2Piece = frame('data', 0, 1, Buffer.from('piece'))
 
 test.each([
   ['http/1.1', http1Request, http1Piece],

@@ -1,6 +1,10 @@
 /** A body as it comes, at the seam to Node: what its stream hears, and when it is told to wait. */
+import { once } from 'node:events'
+import http2 from 'node:http2'
+import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { endHeaders, frame, post, preface, uint32 } from '../../../test/attacks/frames.ts'
 import { IncomingBody } from './incoming-body.ts'
 
 function incoming() {
@@ -74,4 +78,34 @@ test('a stream that its client cancelled ends without being whole', () => {
   Object.assign(source, { aborted: true })
   source.push(null)
   expect([body.isWhole, seen.isWhole]).toEqual([false, false])
+})
+
+// Frame by frame: Node's client ends a stream before it cancels it.
+test.each([
+  ['cancels it', frame('reset', 0, 1, uint32(http2.constants.NGHTTP2_CANCEL))],
+  ['cancels it without a reason', frame('reset', 0, 1, uint32(http2.constants.NGHTTP2_NO_ERROR))],
+  ['leaves', undefined],
+])('what has come of a body over HTTP/2 is not taken for all of it where its client %s', async (_, reset) => {
+  const server = http2.createServer()
+  const wholes: boolean[] = []
+  const taken = new Promise<IncomingBody>((resolve) => {
+    server.on('stream', (source) => {
+      source.on('error', () => {})
+      const body = new IncomingBody(source, { received() {}, breakOff() {} })
+      body.follow({ came: () => resolve(body), whole: () => wholes.push(true) })
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+  socket.write(Buffer.concat([preface, frame('settings', 0, 0), frame('headers', endHeaders, 1, post('/'))]))
+  socket.write(frame('data', 0, 1, Buffer.from('a: 1')))
+  const body = await taken
+  const closed = once(body.source, 'close')
+  if (reset === undefined) socket.destroy()
+  else socket.write(reset)
+  await closed
+  expect({ isWhole: body.isWhole, wholes, size: body.size }).toEqual({ isWhole: false, wholes: [], size: 4 })
+  socket.destroy()
+  server.close()
 })
