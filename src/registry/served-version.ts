@@ -9,7 +9,7 @@ import { append } from '../base/append.ts'
 import { andThen, type Eventual, isPending } from '../base/eventual.ts'
 import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
-import type { ResourceType } from '../kube/resource-type.ts'
+import type { RemoteConversion, ResourceType } from '../kube/resource-type.ts'
 import { encodeStored, encodingStored, parseStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { type ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
@@ -38,35 +38,37 @@ export function toServedVersions(
   versions: readonly ObjectVersion[],
   waits: Waits = {},
 ): Eventual<readonly StoredObject[]> {
-  if (type.conversion?.remote === undefined) return versions.map((v) => v.as(type))
-  const end = endOfPart(versions, 0)
-  return end < versions.length ? toServedInParts(type, versions, waits) : partToServed(type, versions, waits)
+  const remote = type.conversion?.remote
+  if (remote === undefined) return versions.map((v) => v.as(type))
+  const partToServed = (part: readonly ObjectVersion[]): Eventual<readonly StoredObject[]> =>
+    shownBy(remote, type, part, waits)
+  if (endOfPart(versions, 0) >= versions.length) return partToServed(versions)
+  return inParts(versions, partToServed, waits.slice)
 }
 
-function partToServed(
+function shownBy(
+  remote: RemoteConversion,
   type: ResourceType,
   versions: readonly ObjectVersion[],
   waits: Waits,
 ): Eventual<readonly StoredObject[]> {
-  const remote = type.conversion?.remote
-  if (remote === undefined) return []
   const shown = remote.shown(versions.map((v) => parseStored(v.bytes, type, v.revision)))
   return andThen(whileConverting(type, shown, waits), (objects) =>
     versions.map((v, i) => new TypedVersion(type, v, objects[i])),
   )
 }
 
-async function toServedInParts(
-  type: ResourceType,
+async function inParts(
   versions: readonly ObjectVersion[],
-  waits: Waits,
+  partToServed: (part: readonly ObjectVersion[]) => Eventual<readonly StoredObject[]>,
+  slice: Slice | undefined,
 ): Promise<readonly StoredObject[]> {
   const served: StoredObject[] = []
   for (let start = 0; start < versions.length; ) {
     const end = endOfPart(versions, start)
-    append(served, await partToServed(type, versions.slice(start, end), waits))
+    append(served, await partToServed(versions.slice(start, end)))
     start = end
-    const pause = waits.slice?.pause()
+    const pause = slice?.pause()
     if (pause !== undefined) await pause
   }
   return served
