@@ -214,7 +214,7 @@ describe('an AppliedClusterResourceQuota', () => {
       ...['Name', 'Used', 'Hard', 'Age'],
     ])
     expect(shown.rows.map(({ cells }) => cells.slice(0, 3))).toEqual([
-      ['q', '{"configmaps":"1"}', '{"configmaps":"9"}'],
+      ['q', 'configmaps: 1', 'configmaps: 9'],
     ])
   })
 })
