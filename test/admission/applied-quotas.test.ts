@@ -213,9 +213,7 @@ describe('an AppliedClusterResourceQuota', () => {
     expect(shown.columnDefinitions.filter((c) => c.priority === 0).map((c) => c.name)).toEqual([
       ...['Name', 'Used', 'Hard', 'Age'],
     ])
-    expect(shown.rows.map(({ cells }) => cells.slice(0, 3))).toEqual([
-      ['q', 'configmaps: 1', 'configmaps: 9'],
-    ])
+    expect(shown.rows.map(({ cells }) => cells.slice(0, 3))).toEqual([['q', 'configmaps: 1', 'configmaps: 9']])
   })
 })
 
