@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { badRequest, thrown } from '../../test/support/refusal.ts'
 import {
-  matchesFields,
+  fieldMatcher,
   parseFieldSelector,
   printFieldSelector,
   refuseUnknownFields,
@@ -20,8 +20,20 @@ describe('field selectors', () => {
     { name: 'read escaped separators as data', given: 'a=x\\,y\\=z\\\\', fields: { a: 'x,y=z\\' }, want: true },
   ]
   test.each(cases)('$name', ({ given, fields, want }) =>
-    expect(matchesFields(parseFieldSelector(given), (f) => fields[f] ?? '')).toBe(want),
+    expect(fieldMatcher(parseFieldSelector(given))((f) => fields[f] ?? '')).toBe(want),
   )
+
+  test('read each field once, however many terms name it', () => {
+    const terms = Array.from({ length: 3000 }, (_, i) => `metadata.name!=n${i},metadata.namespace=a`)
+    const read: string[] = []
+    const holds = fieldMatcher(parseFieldSelector(terms.join(',')))((field) => {
+      read.push(field)
+      return 'a'
+    })
+    expect({ holds, read }).toEqual({ holds: true, read: ['metadata.name', 'metadata.namespace'] })
+  })
+
+  test('of two values match none', () => expect(fieldMatcher(parseFieldSelector('a=1,a=2'))(() => '1')).toBe(false))
 
   const refusals: { given: string; want: string }[] = [
     { given: 'foo', want: "invalid selector: 'foo'; can't understand 'foo'" },

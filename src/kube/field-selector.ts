@@ -91,10 +91,21 @@ export function refuseUnknownFields(
   }
 }
 
-/** `read` answers '' for what is not set. */
-export function matchesFields(selector: FieldSelector, read: (field: string) => string): boolean {
-  for (const t of selector) if ((read(t.field) === t.value) !== (t.operator === '=')) return false
-  return true
+export type FieldMatcher = (read: (field: string) => string) => boolean
+
+/**
+ * To be put to many objects: each field is read once, however many terms name it. `read` answers '' for what is not
+ * set.
+ */
+export function fieldMatcher(selector: FieldSelector): FieldMatcher {
+  const fields = [...Map.groupBy(selector, ({ field }) => field)].map(([field, terms]) => {
+    const wanted = new Set(terms.filter(({ operator }) => operator === '=').map(({ value }) => value))
+    const unwanted = new Set(terms.filter(({ operator }) => operator === '!=').map(({ value }) => value))
+    const holds = (value: string): boolean =>
+      !unwanted.has(value) && (wanted.size === 0 || (wanted.size === 1 && wanted.has(value)))
+    return { field, holds }
+  })
+  return (read) => fields.every(({ field, holds }) => holds(read(field)))
 }
 
 /** The one value a field must have to match, if there is one. */

@@ -41,61 +41,43 @@ export const nothing: LabelSelector = Object.freeze([
   Object.freeze({ key: '', operator: 'in', values: Object.freeze([]) } as const),
 ])
 
+/** What is no part of a word but blanks and NUL. */
 const special = new Set(['=', '!', '(', ')', ',', '>', '<'])
-const blank = new Set([' ', '\t', '\r', '\n'])
-const symbols = new Set([')', ',', '!', '==', '=', '>', '<', '!=', '('])
 const operatorNames = 'in, notin, =, ==, !=, gt, lt'
+const anyToken = /[^=!(),<> \t\r\n\0]+\0?|==|!=|[=!(),<>]|\0/g
 
-/** `symbol`: literal is one of `symbols`; `word` also covers `in` and `notin`; `end`: literal is empty. */
-interface Token {
-  readonly kind: 'symbol' | 'word' | 'end'
-  readonly literal: string
+/** Symbols and words; a selector may have tens of thousands, so they are cut out in one go. */
+function tokenize(text: string): readonly string[] {
+  const tokens: string[] = text.match(anyToken) ?? []
+  return text.includes('\0') ? untilNul(tokens) : tokens
 }
-
-const endToken: Token = { kind: 'end', literal: '' }
 
 /** A NUL ends a word and, between words, the text: as upstream's lexer has it. */
-function tokenize(text: string): Token[] {
-  const tokens: Token[] = []
-  let at = 0
-  while (at < text.length) {
-    const c = text.charAt(at)
-    if (blank.has(c)) {
-      at++
-      continue
-    }
-    if (c === '\0') break
-    if (special.has(c)) {
-      const two = text.slice(at, at + 2)
-      const literal = symbols.has(two) ? two : c
-      tokens.push({ kind: 'symbol', literal })
-      at += literal.length
-      continue
-    }
-    let end = at
-    while (end < text.length && !special.has(text.charAt(end)) && !blank.has(text.charAt(end)) && text[end] !== '\0')
-      end++
-    tokens.push({ kind: 'word', literal: text.slice(at, end) })
-    at = text[end] === '\0' ? end + 1 : end
-  }
-  return tokens
+function untilNul(tokens: readonly string[]): string[] {
+  const end = tokens.indexOf('\0')
+  return tokens.slice(0, end < 0 ? tokens.length : end).map((token) => token.replace('\0', ''))
 }
+
+/** '' is behind the last token. */
+const isEnd = (token: string): boolean => token === ''
+/** `in` and `notin` are words, too. */
+const isWord = (token: string): boolean => token !== '' && !special.has(token.charAt(0))
 
 class SelectorSyntaxError extends Error {}
 
 class Parser {
-  readonly #tokens: readonly Token[]
+  readonly #tokens: readonly string[]
   #at = 0
 
   constructor(text: string) {
     this.#tokens = tokenize(text)
   }
 
-  #peek(): Token {
-    return this.#tokens[this.#at] ?? endToken
+  #peek(): string {
+    return this.#tokens[this.#at] ?? ''
   }
 
-  #next(): Token {
+  #next(): string {
     const token = this.#peek()
     this.#at++
     return token
@@ -105,19 +87,19 @@ class Parser {
     const requirements: LabelRequirement[] = []
     for (;;) {
       const first = this.#peek()
-      if (first.kind === 'end') return requirements
-      if (first.kind !== 'word' && first.literal !== '!') {
-        throw new SelectorSyntaxError(`found '${first.literal}', expected: !, identifier, or 'end of string'`)
+      if (isEnd(first)) return requirements
+      if (!isWord(first) && first !== '!') {
+        throw new SelectorSyntaxError(`found '${first}', expected: !, identifier, or 'end of string'`)
       }
       requirements.push(this.#requirement())
       const after = this.#next()
-      if (after.kind === 'end') return requirements
-      if (after.literal !== ',' || after.kind === 'word') {
-        throw new SelectorSyntaxError(`found '${after.literal}', expected: ',' or 'end of string'`)
+      if (isEnd(after)) return requirements
+      if (after !== ',') {
+        throw new SelectorSyntaxError(`found '${after}', expected: ',' or 'end of string'`)
       }
       const following = this.#peek()
-      if (following.kind !== 'word' && following.literal !== '!') {
-        throw new SelectorSyntaxError(`found '${following.literal}', expected: identifier after ','`)
+      if (!isWord(following) && following !== '!') {
+        throw new SelectorSyntaxError(`found '${following}', expected: identifier after ','`)
       }
     }
   }
@@ -134,27 +116,24 @@ class Parser {
   }
 
   #keyAndRest(): LabelRequirement {
-    let token = this.#next()
-    const negated = token.kind === 'symbol' && token.literal === '!'
-    if (negated) token = this.#next()
-    if (token.kind !== 'word') throw new SelectorSyntaxError(`found '${token.literal}', expected: identifier`)
-    const key = token.literal
+    let key = this.#next()
+    const negated = key === '!'
+    if (negated) key = this.#next()
+    if (!isWord(key)) throw new SelectorSyntaxError(`found '${key}', expected: identifier`)
     const keyErrors = isQualifiedName(key)
     if (keyErrors.length > 0) {
       throw new SelectorSyntaxError(`<nil>: Invalid value: ${quote(key)}: ${keyErrors.join('; ')}`)
     }
     if (negated) return makeRequirement(key, '!', [])
     const after = this.#peek()
-    if (after.kind === 'end' || (after.kind === 'symbol' && after.literal === ',')) {
-      return makeRequirement(key, 'exists', [])
-    }
+    if (isEnd(after) || after === ',') return makeRequirement(key, 'exists', [])
     const operator = this.#operator()
     return makeRequirement(key, operator, operator === 'in' || operator === 'notin' ? this.#values() : [this.#value()])
   }
 
   #operator(): LabelOperator {
-    const { literal } = this.#next()
-    switch (literal) {
+    const token = this.#next()
+    switch (token) {
       case 'in':
       case 'notin':
       case '=':
@@ -162,32 +141,30 @@ class Parser {
       case '!=':
       case '>':
       case '<':
-        return literal
+        return token
       default:
-        throw new SelectorSyntaxError(`found '${literal}', expected: ${operatorNames}`)
+        throw new SelectorSyntaxError(`found '${token}', expected: ${operatorNames}`)
     }
   }
 
   #value(): string {
     const token = this.#peek()
-    if (token.kind === 'end' || (token.kind === 'symbol' && token.literal === ',')) return ''
+    if (isEnd(token) || token === ',') return ''
     this.#at++
-    if (token.kind === 'word') return token.literal
-    throw new SelectorSyntaxError(`found '${token.literal}', expected: identifier`)
+    if (isWord(token)) return token
+    throw new SelectorSyntaxError(`found '${token}', expected: identifier`)
   }
 
   #values(): string[] {
     const open = this.#next()
-    if (open.kind !== 'symbol' || open.literal !== '(') {
-      throw new SelectorSyntaxError(`found '${open.literal}' expected: '('`)
-    }
+    if (open !== '(') throw new SelectorSyntaxError(`found '${open}' expected: '('`)
     const first = this.#peek()
-    if (first.kind === 'symbol' && first.literal === ')') {
+    if (first === ')') {
       this.#at++
       return ['']
     }
-    if (first.kind !== 'word' && first.literal !== ',') {
-      throw new SelectorSyntaxError(`found '${first.literal}', expected: ',', ')' or identifier`)
+    if (!isWord(first) && first !== ',') {
+      throw new SelectorSyntaxError(`found '${first}', expected: ',', ')' or identifier`)
     }
     const values = this.#list()
     this.#at++
@@ -196,21 +173,20 @@ class Parser {
 
   /** Leaves the closing parenthesis. Nothing between two commas, or beside a parenthesis, is the empty value. */
   #list(): string[] {
-    const values = new Set<string>()
+    const values: string[] = []
     for (;;) {
       const token = this.#next()
       const after = this.#peek()
-      const closes = after.kind === 'symbol' && after.literal === ')'
-      const separates = after.kind === 'symbol' && after.literal === ','
-      if (token.kind === 'word') {
-        values.add(token.literal)
-        if (closes) return [...values]
-        if (!separates) throw new SelectorSyntaxError(`found '${after.literal}', expected: ',' or ')'`)
-      } else if (token.kind === 'symbol' && token.literal === ',') {
-        if (values.size === 0) values.add('')
-        if (closes || separates) values.add('')
-        if (closes) return [...values]
-      } else throw new SelectorSyntaxError(`found '${token.literal}', expected: ',', or identifier`)
+      const closes = after === ')'
+      if (token === ',') {
+        if (values.length === 0) values.push('')
+        if (closes || after === ',') values.push('')
+        if (closes) return values
+      } else if (isWord(token)) {
+        values.push(token)
+        if (closes) return values
+        if (after !== ',') throw new SelectorSyntaxError(`found '${after}', expected: ',' or ')'`)
+      } else throw new SelectorSyntaxError(`found '${token}', expected: ',', or identifier`)
     }
   }
 }
@@ -218,7 +194,7 @@ class Parser {
 const int64Min = -(2n ** 63n)
 const int64Max = 2n ** 63n - 1n
 
-function parseInt64(text: string): bigint | undefined {
+export function parseInt64(text: string): bigint | undefined {
   if (text.length > 64 || !/^[+-]?[0-9]+$/.test(text)) return undefined
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
   return value < int64Min || value > int64Max ? undefined : value
@@ -337,7 +313,7 @@ function compares(operator: '>' | '<', value: string, bound: string | undefined)
   return operator === '>' ? a > b : a < b
 }
 
-function holds(r: LabelRequirement, labels: Labels | undefined): boolean {
+export function holds(r: LabelRequirement, labels: Labels | undefined): boolean {
   const value = labels !== undefined && Object.hasOwn(labels, r.key) ? labels[r.key] : undefined
   switch (r.operator) {
     case '=':

@@ -20,7 +20,7 @@ import { historySource, type ListSource, mostUndone, namedSource, pastSource, pr
 import type { RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
 import type { ListPage, ListQuery, StoredObject } from './registry.ts'
-import { type Selection, selectionOf } from './selection.ts'
+import { isLongSelection, type Selection, selectionOf } from './selection.ts'
 import { toServedVersion, toServedVersions } from './served-version.ts'
 
 const expiredToken =
@@ -46,6 +46,7 @@ interface Page {
 export async function listObjects(parts: RegistryParts, type: ResourceType, query: ListQuery): Promise<ListPage> {
   const { cache, clock } = parts
   checkListOptions(query)
+  if (isLongSelection(query)) await parts.turns.begin()
   const selection = selectionOf(type, parts.strategyOf(type), query)
   const objects = cache.type(type.storageName)
   const { namespace } = selection.scope

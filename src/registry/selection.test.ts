@@ -4,8 +4,10 @@ import { namespaceStrategy } from '../apis/namespaces/strategy.ts'
 import { loadCatalog } from '../catalog/catalog.ts'
 import { requiredType } from '../kube/resource-type.ts'
 import { encodeStored } from '../kube/stored-form.ts'
+import { headBytes } from '../kube/stored-labels.ts'
 import type { KubeObject } from '../kube/types.ts'
-import { ObjectVersion } from '../watch/stored-object.ts'
+import { ParsedPool } from '../watch/parsed-pool.ts'
+import { ObjectVersion, type VersionRecord } from '../watch/stored-object.ts'
 import { selectionOf } from './selection.ts'
 
 const catalog = loadCatalog()
@@ -73,4 +75,33 @@ it('does not parse what can not match', () => {
   const { matches } = selectionOf(type, strategyOf(type), { namespace: '', fieldSelector: 'spec.nodeName=node-2' })
   const stored = ObjectVersion.of('n', 1024, encodeStored(pod, type)).as(type)
   expect({ matches: matches?.(stored), isParsed: stored.isAtHand }).toEqual({ matches: false, isParsed: false })
+})
+
+it('looks at labels without a copy of the object', () => {
+  const type = typeOf('', 'configmaps')
+  const object = { metadata: { name: 'n', labels: { k: 'other' } }, data: { a: 'x'.repeat(100_000) } }
+  const bytes = Buffer.from(encodeStored(object, type))
+  let copied = 0
+  const record: VersionRecord = {
+    key: 'n',
+    revision: 1024,
+    sizeBytes: bytes.length,
+    firstByte: bytes[0],
+    get bytes(): Uint8Array {
+      copied += bytes.length
+      return bytes
+    },
+    copyTo(target, at, from) {
+      const size = bytes.copy(target, at, from)
+      copied += size
+      return size
+    },
+  }
+  const home = { pool: new ParsedPool(1), head: Buffer.alloc(headBytes), keep: () => {}, forget: () => {} }
+  const found = ['k in (a,b)', 'k=other,!l', 'k', 'l!=1', 'k!=other'].map((labelSelector) => {
+    const { matches } = selectionOf(type, strategyOf(type), { namespace: '', labelSelector })
+    return matches?.(new ObjectVersion(record, home).as(type))
+  })
+  expect(found).toEqual([false, true, true, true, false])
+  expect(copied).toBe(5 * headBytes)
 })

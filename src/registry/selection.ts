@@ -4,8 +4,15 @@
  */
 
 import type { SelectableField, Strategy } from '../catalog/strategy.ts'
-import { type FieldSelector, parseFieldSelector, refuseUnknownFields, requiredField } from '../kube/field-selector.ts'
-import { type LabelOperator, type LabelSelector, matchesLabels, parseLabelSelector } from '../kube/label-selector.ts'
+import {
+  type FieldSelector,
+  fieldMatcher,
+  parseFieldSelector,
+  refuseUnknownFields,
+  requiredField,
+} from '../kube/field-selector.ts'
+import { holdsWithout, labelMatcher } from '../kube/label-matcher.ts'
+import { type LabelSelector, parseLabelSelector } from '../kube/label-selector.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Matches } from '../watch/shared-events.ts'
@@ -30,6 +37,14 @@ export interface SelectionQuery {
 type Selectable = Readonly<Record<string, SelectableField>>
 
 const noFields: Selectable = {}
+/** What is searched for in the bytes. Of more, few objects have the first and lack the others. */
+const mostNeedles = 4
+
+/** Parsing longer ones takes so long that they wait for their turn: a client may send many at once. */
+const longCharacters = 4096
+
+export const isLongSelection = ({ labelSelector = '', fieldSelector = '' }: Partial<SelectionQuery>): boolean =>
+  labelSelector.length + fieldSelector.length > longCharacters
 
 /** @throws StatusError BadRequest for selectors that do not parse or name an unknown field. */
 export function selectionOf(type: ResourceType, strategy: Strategy, query: SelectionQuery): Selection {
@@ -53,10 +68,14 @@ function all(tests: readonly Matches[]): Matches | undefined {
 
 function fieldTest(fields: FieldSelector, selectable: Selectable): Matches | undefined {
   if (fields.length === 0) return undefined
-  const needles = fields.map((requirement) => needleOf(requirement, selectable)).filter((n) => n !== undefined)
+  const holds = fieldMatcher(fields)
+  const needles = fields
+    .map((requirement) => needleOf(requirement, selectable))
+    .filter((n) => n !== undefined)
+    .slice(0, mostNeedles)
   return (stored) => {
     if (needles.length > 0 && isCheaper(stored) && !standIn(stored, needles)) return false
-    return fields.every((t) => (readField(stored, t.field, selectable) === t.value) === (t.operator === '='))
+    return holds((field) => readField(stored, field, selectable))
   }
 }
 
@@ -83,22 +102,26 @@ function readField(stored: StoredObject, field: string, selectable: Selectable):
   return selectable[field]?.(stored.object) ?? ''
 }
 
-/** Operators that hold where there is no such label. */
-const holdsWithout: ReadonlySet<LabelOperator> = new Set<LabelOperator>(['!=', 'notin', '!'])
-
 /**
- * A pair that must be there, or the key of one, must stand in the stored bytes, compactly and unescaped (label
- * characters need no escape). Searching for it costs far less than parsing an object that will be rejected.
+ * Labels are read from the beginning of the bytes where these would have to be copied. Elsewhere: a pair that must be
+ * there, or the key of one, must stand in the bytes, compactly and unescaped (label characters need no escape).
+ * Searching for it costs far less than parsing an object that will be rejected.
  */
 function labelTest(labels: LabelSelector): Matches | undefined {
   if (labels.length === 0) return undefined
+  const holds = labelMatcher(labels)
   const needles = labels
-    .filter(({ key, operator }) => key !== '' && !holdsWithout.has(operator))
+    .filter((requirement) => requirement.key !== '' && !holdsWithout(requirement))
+    .slice(0, mostNeedles)
     .map(({ key, operator, values }) => {
       const isPair = values.length === 1 && (operator === '=' || operator === '==' || operator === 'in')
       return Buffer.from(`${JSON.stringify(key)}:${isPair ? JSON.stringify(values[0]) : ''}`)
     })
-  return (stored) => (needles.length === 0 || standIn(stored, needles)) && matchesLabels(labels, stored.metadata.labels)
+  return (stored) => {
+    const { labelsAtHand } = stored
+    if (labelsAtHand !== undefined) return holds(labelsAtHand)
+    return (needles.length === 0 || standIn(stored, needles)) && holds(stored.metadata.labels)
+  }
 }
 
 function visibleTest(visible: ((object: KubeObject) => boolean) | undefined): Matches | undefined {

@@ -12,7 +12,7 @@ import { checkWatchOptions, parseVersion } from './list-options.ts'
 import type { RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
 import type { RegistryEvent, WatchQuery } from './registry.ts'
-import { selectionOf } from './selection.ts'
+import { isLongSelection, selectionOf } from './selection.ts'
 
 /** As upstream: the last bookmark leaves the client time to read it before the end. */
 const bookmarkBeforeEndMs = 2000
@@ -54,6 +54,7 @@ async function begin(
 ): Promise<Stream<readonly RegistryEvent[]>> {
   const { cache, clock } = parts
   checkWatchOptions(query)
+  if (isLongSelection(query)) await parts.turns.begin()
   const selection = selectionOf(type, parts.strategyOf(type), query)
   const after = parseVersion(query.resourceVersion, 'watch')
   const fromState = query.sendInitialEvents === true || (query.sendInitialEvents === undefined && !after)

@@ -145,12 +145,12 @@ export class RecordView implements SavedRecord {
     return copy
   }
 
-  /** Copies from `from` on; answers how many bytes that were. */
+  /** Copies from `from` on, as much as there is room for; answers how many bytes that were. */
   copyTo(target: Uint8Array, at: number, from: number): number {
     if (this.#isThere) return this.#map.copyTo(this.#slot, target, at, from)
-    const { bytes } = this.#saved
-    target.set(bytes.subarray(from), at)
-    return bytes.byteLength - from
+    const part = this.#saved.bytes.subarray(from, from + target.byteLength - at)
+    target.set(part, at)
+    return part.byteLength
   }
 
   get #saved(): SavedRecord {

@@ -174,14 +174,24 @@ function valueHash(bytes: Uint8Array, mark: Buffer): number | undefined {
   return hashBytes(text, start, text.indexOf(quoteByte, start))
 }
 
+/** Values of labels are ASCII: their characters are their bytes. */
 function hashOf(value: string): number {
-  const bytes = Buffer.from(value)
-  return hashBytes(bytes, 0, bytes.length)
+  let hash = hashSeed
+  for (let i = 0; i < value.length; i++) hash = Math.imul(hash ^ value.charCodeAt(i), hashPrime)
+  return mixed(hash)
 }
 
 function hashBytes(bytes: Uint8Array, start: number, end: number): number {
-  let hash = 0x811c9dc5
-  for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193)
+  let hash = hashSeed
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), hashPrime)
+  return mixed(hash)
+}
+
+const hashSeed = 0x811c9dc5
+const hashPrime = 0x01000193
+
+function mixed(given: number): number {
+  let hash = given
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0

@@ -5,6 +5,7 @@
 import { andThen, type Eventual } from '../base/eventual.ts'
 import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
+import type { Labels } from '../kube/label-selector.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import {
   asStored,
@@ -14,6 +15,7 @@ import {
   parseStoredMetadata,
   parsingStored,
 } from '../kube/stored-form.ts'
+import { storedLabels } from '../kube/stored-labels.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { RecordView } from '../slabs/read-epoch.ts'
 import { damageOf, noteMark } from '../storage/damaged-value.ts'
@@ -37,6 +39,8 @@ export interface StoredObject<T extends KubeObject = KubeObject> {
   read(slice: Slice): Eventual<T>
   /** Of `object`, without parsing the rest where that is not at hand. */
   readonly metadata: ObjectMeta
+  /** Of `metadata`, where that takes neither a copy of the bytes nor much parsing. undefined: ask `metadata`. */
+  readonly labelsAtHand: Labels | undefined
   /** As they are in the store, whatever `type` shows. */
   readonly storedBytes: Uint8Array
   /** Of `bytes`; costs no copy where `type` shows what is stored. */
@@ -48,6 +52,8 @@ export interface StoredObject<T extends KubeObject = KubeObject> {
   /** As `object`, but not remembered: for readers that look at many objects once. */
   parsedOnce(): T
 }
+
+const noLabels: Labels = Object.freeze({})
 
 /** What a version is made of. Of what the cache holds only a view: `bytes` copies. */
 export interface VersionRecord {
@@ -62,6 +68,8 @@ export interface VersionRecord {
 /** Who remembers versions as long as they are parsed. */
 export interface VersionHome {
   readonly pool: ParsedPool
+  /** For one who copies the beginning of a record to look at it, and has looked at it before another does. */
+  readonly head: Buffer
   /** Something of it is parsed: the next lookup should find this one. */
   keep(version: ObjectVersion): void
   forget(version: ObjectVersion): void
@@ -119,6 +127,12 @@ export class ObjectVersion {
   /** Copies the bytes from `from` on; answers how many that were. */
   copyTo(target: Uint8Array, at: number, from: number): number {
     return this.#record.copyTo(target, at, from)
+  }
+
+  /** Where the bytes are not this version's own: then they need not be copied for it. undefined: ask the bytes. */
+  get labels(): Labels | undefined {
+    const head = this.#record instanceof OwnRecord ? undefined : this.home?.head
+    return head && storedLabels(head, this.copyTo(head, 0, 0))
   }
 
   /** It is remembered by who replaces it: see `detach`. */
@@ -291,6 +305,12 @@ export class TypedVersion implements StoredObject {
       home?.keep(this.version)
     }
     return this.#metadata
+  }
+
+  get labelsAtHand(): Labels | undefined {
+    if (this.type.conversion !== undefined) return undefined
+    const parsed = this.#object?.metadata ?? this.#metadata
+    return parsed === undefined ? this.version.labels : (parsed.labels ?? noLabels)
   }
 
   get sizeBytes(): number {
