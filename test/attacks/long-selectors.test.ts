@@ -17,7 +17,7 @@ test.each([
   const counter = new TurnCounter()
   const ends = Array.from({ length: 20 }, async () => {
     if (!watches) return f.registry.list(configMaps, query)
-    return (await f.registry.watch(configMaps, query))[Symbol.asyncDispose]()
+    return (await f.registry.watch(configMaps, { ...query, signal: AbortSignal.abort() }))[Symbol.asyncDispose]()
   })
   await Promise.all(ends)
   counter.stop()
