@@ -12,6 +12,7 @@ import { namespacePolicies } from './policies/namespace-policies.ts'
 import { policyNames } from './policies/policy.ts'
 import { protectionPolicy } from './policies/protection.ts'
 import {
+  exemptNamespaces,
   otherNamespaces,
   type PolicyShare,
   type WebhookConfigurationOptions,
@@ -57,7 +58,7 @@ export function admissionObjects(options: WebhookConfigurationOptions): KubeObje
   const other = otherNamespaces(namespace)
   return [
     ...(policies === 'none' ? [] : protectionPolicy()),
-    ...(policies === 'all' ? [...namespacePolicies({ matchExpressions: [other] }), ...holdPolicy(other)] : []),
+    ...(policies === 'all' ? [...namespacePolicies(exemptNamespaces(namespace)), ...holdPolicy(other)] : []),
     ...webhookConfigurations(options),
   ]
 }

@@ -55,11 +55,15 @@ export const webhookDomain = 'population.borough.dev'
 /** `kubernetes.io/metadata.name`; servers before 1.21 set it only on namespaces made since. */
 const nameLabel = 'kubernetes.io/metadata.name'
 
-/** Of a selector of namespaces: not the system's, and not the one of `borough populate`. */
+/** The system's, and the one of `borough populate`. */
+export const exemptNamespaces = (namespace: string): string[] =>
+  ['kube-node-lease', 'kube-public', 'kube-system', namespace].sort()
+
+/** Of a selector of namespaces. */
 export const otherNamespaces = (namespace: string): JsonObject => ({
   key: nameLabel,
   operator: 'NotIn',
-  values: ['kube-node-lease', 'kube-public', 'kube-system', namespace].sort(),
+  values: exemptNamespaces(namespace),
 })
 
 const written = ['CREATE', 'UPDATE']

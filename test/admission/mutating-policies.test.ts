@@ -235,6 +235,21 @@ describe('a policy with a binding', () => {
     expect(await isSeen('x')).toBe(false)
   })
 
+  it('is asked about a namespace without a name by the labels it has', async () => {
+    await enforce('p', {
+      matchConstraints: {
+        namespaceSelector: { matchLabels: { tier: 'tin' } },
+        resourceRules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['namespaces'] }],
+      },
+      mutations: [apply("Object{metadata: Object.metadata{annotations: {'seen': 'yes'}}}")],
+    })
+    const seenWith = async (labels: Part): Promise<unknown> => {
+      const { metadata } = await wire.must('POST', '/api/v1/namespaces', { metadata: { generateName: 'n-', labels } })
+      return metadata.annotations?.['seen']
+    }
+    expect([await seenWith({ tier: 'tin' }), await seenWith({ tier: 'gold' })]).toEqual(['yes', undefined])
+  })
+
   it('is never asked about policies, nor about deletions', async () => {
     const all = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }
     await enforce('p', {

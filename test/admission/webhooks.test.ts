@@ -620,6 +620,8 @@ describe('which requests concern a webhook', () => {
       await wire.must('POST', '/api/v1/namespaces/spared/configmaps', { metadata: { name: 'm' } })
       // Its own labels, as they will be, decide about a namespace.
       await wire.must('POST', '/api/v1/namespaces', { metadata: { name: 'spared-too', labels: { skip: 'yes' } } })
+      const metadata = { generateName: 'spared-', labels: { skip: 'yes' } }
+      await wire.must('POST', '/api/v1/namespaces', { metadata })
       await wire.must('POST', '/api/v1/namespaces', { metadata: { name: 'not-spared' } })
     }
     const rules = [rule('configmaps', 'namespaces')]

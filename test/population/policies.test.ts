@@ -199,6 +199,7 @@ async function prepare({ client }: Cluster): Promise<void> {
       ],
     }),
     template('off', byLabel('off'), { 'policy/namespace-template-apply': 'disable' }),
+    template('dressed', { ...byLabel('dressed'), namespaceMetadata: { labels: { dress: 'formal' } } }),
   ]
   for (const object of templates) await client.create(templateResource, object)
 }
@@ -379,6 +380,11 @@ const cases: readonly Case[] = [
     want: 'created',
   },
   {
+    name: 'the gate is shut by an empty text',
+    ask: ['PATCH', `${namespaces}/free/status`, { metadata: { labels: { [pending]: '' } } }],
+    want: gateIsShut,
+  },
+  {
     name: 'the gate is shut from outside',
     ask: ['PATCH', `${namespaces}/free/status`, { metadata: { labels: { [pending]: 'true' } } }],
     want: gateIsShut,
@@ -456,6 +462,31 @@ describe.each(admissions)('%s decide about', (admission) => {
   test.each(gates)('the gate of %j, shut: %s', async ({ name, labels, annotations }, isShut) => {
     const { status, answer } = await cluster.send('dev', 'POST', namespaces, named(name, labels, annotations), dryRun)
     expect([status, answer.metadata.labels?.[pending]]).toEqual([201, isShut ? 'true' : undefined])
+  })
+
+  describe('a namespace that says it is kube-system until the server has made its name', () => {
+    const marks = { 'kubernetes.io/metadata.name': 'kube-system', [creator]: 'dev' }
+    const nameless = (labels: object): object => ({
+      metadata: { generateName: 'made-', labels: { ...marks, ...labels }, annotations: { [creator]: 'dev' } },
+    })
+
+    test.runIf(admission === 'policies')('waits for its templates', async () => {
+      const { answer } = await cluster.send('dev', 'POST', namespaces, nameless({ by: 'creator' }), dryRun)
+      expect(answer.metadata.labels?.[pending]).toBe('true')
+    })
+
+    test.runIf(admission === 'webhooks')('does not come without waiting for its templates', async () => {
+      expect(await cluster.ask('dev', 'POST', namespaces, nameless({ by: 'creator' }))).toBe(
+        '403 label policy/namespace-template-pending is not as it must be: templates select this namespace, and it ' +
+          'waits for them. A namespace with a template is created by metadata.name, and webhooks leave it as it is',
+      )
+    })
+
+    test('does not come without the labels of its templates', async () => {
+      expect(await cluster.ask('dev', 'POST', namespaces, nameless({ tier: 'dressed' }))).toMatch(
+        admission === 'policies' ? /^403 label dress is not as it must be: / : /^403 label .* is not as it must be: /,
+      )
+    })
   })
 
   test('creators, as they are stored', async () => {

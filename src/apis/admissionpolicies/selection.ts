@@ -122,10 +122,10 @@ export class PolicyRequest {
   /** Of the namespace the object is in, or of itself if it is one. Undefined = it is in none. */
   async #labels(): Promise<Readonly<Record<string, string>> | undefined> {
     const { namespace, object, operation } = this.#a
-    if (namespace === '') return undefined
     const isWritten = isNamespace(this.#a) && (operation === 'CREATE' || operation === 'UPDATE')
-    const of = isWritten ? object : await this.#namespaceOf()
-    return of?.metadata.labels ?? {}
+    // One without a name yet goes by its labels too.
+    if (isWritten) return object?.metadata.labels ?? {}
+    return namespace === '' ? undefined : ((await this.#namespaceOf())?.metadata.labels ?? {})
   }
 }
 

@@ -283,11 +283,23 @@ const settled = [
   ['annotations', ownerKey, 'owns'],
 ] as const
 
-/** The same of the label that shuts the gate. @throws StatusError Forbidden */
+/**
+ * The same of the label that shuts the gate. Of one without a name `admit` may not have been asked: which namespaces
+ * are left out is told by a label, which such a client writes as it likes. @throws StatusError Forbidden
+ */
 function checkGate(world: World, attributes: Attributes): void {
   const { operation, object, type, name } = attributes
-  if (operation === 'CREATE' || object === undefined) return
-  if (gate(world, attributes, object).metadata.labels?.[pendingLabel] === object.metadata.labels?.[pendingLabel]) return
+  if (object === undefined) return
+  const due = gate(world, attributes, object).metadata.labels?.[pendingLabel]
+  const is = object.metadata.labels?.[pendingLabel]
+  if (due === is) return
+  if (operation === 'CREATE') {
+    if (due === undefined) return
+    const message =
+      `label ${pendingLabel} is not as it must be: templates select this namespace, and it waits for them. A namespace ` +
+      'with a template is created by metadata.name, and webhooks leave it as it is'
+    throw forbidden(type, name, message)
+  }
   throw forbidden(
     type,
     name,

@@ -80,12 +80,14 @@ export async function isSelected(deps: CallDeps, { hook }: HookInvocation, a: At
 
 async function namespaceMatches({ namespaces }: CallDeps, hook: Hook, a: Attributes): Promise<boolean> {
   const { namespaceSelector: selector } = hook
-  // What is in no namespace is never spared.
-  if (selector.length === 0 || a.namespace === '') return true
+  if (selector.length === 0) return true
   const isItself = a.type.group === '' && a.type.resource === 'namespaces' && a.subresource === ''
+  // One without a name yet goes by its labels too.
   if (isItself && (a.operation === 'CREATE' || a.operation === 'UPDATE')) {
     return matchesLabels(selector, a.object?.metadata.labels)
   }
+  // What is in no namespace is never spared.
+  if (a.namespace === '') return true
   let namespace = namespaceOf(namespaces, a)
   if (namespace === undefined) {
     await namespaces.refresh()

@@ -26,7 +26,7 @@ import {
   valueIn,
 } from './expressions.ts'
 import { parameterVariables, validateParameters } from './parameters.ts'
-import { askedAnnotation, policyNames, policyWithBinding, ruleOf } from './policy.ts'
+import { askedAnnotation, type PolicyKind, policyNames, policyWithBinding, ruleOf } from './policy.ts'
 
 const templates: JsonObject = {
   apiVersion: `${templateResource.group}/${templateResource.version}`,
@@ -38,24 +38,26 @@ const eachTemplate: JsonObject = { selector: {}, parameterNotFoundAction: 'Allow
 const namespaceRule = (operations: readonly string[], ...resources: readonly string[]): JsonObject =>
   ruleOf('', 'v1', operations, ...resources)
 
-/** `others`: which namespaces population is about. */
-export function namespacePolicies(others: JsonObject): KubeObject[] {
-  const constraints = (...rules: JsonObject[]): JsonObject => ({
-    matchPolicy: 'Equivalent',
-    namespaceSelector: others,
-    resourceRules: rules,
-  })
+/**
+ * `exempt`: names of the namespaces that population is not about. Not by a selector: it would go by the label with the
+ * name, which is the client's choice until the server has made a name from `generateName`.
+ */
+export function namespacePolicies(exempt: readonly string[]): KubeObject[] {
+  const isOther = `!(has(object.metadata.name) && object.metadata.name in ${JSON.stringify(exempt)})`
+  const constraints = (...rules: JsonObject[]): JsonObject => ({ matchPolicy: 'Equivalent', resourceRules: rules })
+  const policy = (kind: PolicyKind, name: string, spec: object, paramRef?: JsonObject): KubeObject[] =>
+    policyWithBinding(kind, name, { matchConditions: [{ name: 'other', expression: isOther }], ...spec }, paramRef)
   const written = constraints(
     namespaceRule(['CREATE', 'UPDATE'], 'namespaces'),
     namespaceRule(['UPDATE'], 'namespaces/status', 'namespaces/finalize'),
   )
   return [
-    ...policyWithBinding('MutatingAdmissionPolicy', policyNames.creator, {
+    ...policy('MutatingAdmissionPolicy', policyNames.creator, {
       matchConstraints: constraints(namespaceRule(['CREATE', 'UPDATE'], 'namespaces')),
       variables: [...namespaceVariables, ...creatorVariables],
       mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: keepCreator } }],
     }),
-    ...policyWithBinding(
+    ...policy(
       'MutatingAdmissionPolicy',
       policyNames.gate,
       {
@@ -67,12 +69,12 @@ export function namespacePolicies(others: JsonObject): KubeObject[] {
       },
       eachTemplate,
     ),
-    ...policyWithBinding('ValidatingAdmissionPolicy', policyNames.namespace, {
+    ...policy('ValidatingAdmissionPolicy', policyNames.namespace, {
       matchConstraints: written,
       variables: [...namespaceVariables, ...creatorVariables],
       validations: [...checkCreator, ...checkOwner, checkGate, checkOptOut],
     }),
-    ...policyWithBinding(
+    ...policy(
       'ValidatingAdmissionPolicy',
       policyNames.use,
       {
@@ -220,7 +222,8 @@ const checkOwner: readonly Validation[] = [
 const checkGate: Validation = {
   expression:
     "request.operation == 'CREATE' || " +
-    `${valueIn('variables.labels', pendingLabel)} == ${valueIn('variables.oldLabels', pendingLabel)} || ` +
+    `(('${pendingLabel}' in variables.labels) == ('${pendingLabel}' in variables.oldLabels) && ` +
+    `${valueIn('variables.labels', pendingLabel)} == ${valueIn('variables.oldLabels', pendingLabel)}) || ` +
     mayNamespace('initialize', 'variables.name'),
   message: `label ${pendingLabel} is changed by holders of the verb "initialize" on the namespace alone`,
   reason: 'Forbidden',
