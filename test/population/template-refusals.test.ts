@@ -130,6 +130,50 @@ describe('a parameter', () => {
   })
 })
 
+describe('selectors', () => {
+  const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `v${i}`)
+  const labels = Object.fromEntries(many(129).map((key) => [key, 'x']))
+  const terms = (count: number): JsonObject[] => many(count).map((key) => ({ key, operator: 'Exists' }))
+
+  test.each<[string, JsonObject, string]>([
+    ['with too many labels', { labelSelector: { matchLabels: labels } }, 'labelSelector.matchLabels: Too many: 129'],
+    [
+      'with too many terms',
+      { labelSelector: { matchExpressions: terms(129) } },
+      'labelSelector.matchExpressions: Too many: 129',
+    ],
+    ['with too many names', { nameSelector: { include: many(129) } }, 'nameSelector.include: Too many: 129'],
+    ['with too many other names', { nameSelector: { exclude: many(129) } }, 'nameSelector.exclude: Too many: 129'],
+    ['with too many users', { creatorSelector: { users: many(129) } }, 'creatorSelector.users: Too many: 129'],
+    [
+      'with too many accounts',
+      { creatorSelector: { serviceAccounts: many(129) } },
+      'creatorSelector.serviceAccounts: Too many: 129',
+    ],
+  ])('%s', async (_, namespaces, fault) =>
+    expect(await refused({ namespaces })).toEqual(told(`spec.namespaces.${fault}: must have at most 128 items`)),
+  )
+
+  test('with too many values, or too long a pattern', async () => {
+    const term = { key: 'a', operator: 'In', values: many(1001) }
+    expect(await refused({ namespaces: { labelSelector: { matchExpressions: [term] } } })).toEqual(
+      told('spec.namespaces.labelSelector.matchExpressions[0].values: Too many: 1001: must have at most 1000 items'),
+    )
+    expect(await refused({ namespaces: { nameSelector: { include: ['x'.repeat(254)] } } })).toEqual(
+      told('spec.namespaces.nameSelector.include[0]: Too long: may not be more than 253 bytes'),
+    )
+  })
+
+  test('may have as much as that', async () => {
+    const namespaces = {
+      labelSelector: { matchExpressions: [...terms(127), { key: 'a', operator: 'In', values: many(1000) }] },
+      nameSelector: { include: many(128), exclude: ['x'.repeat(253)] },
+    }
+    await plane.client.create(templateResource, { metadata: { name: 'much' }, spec: { namespaces } })
+    await plane.client.delete(templateResource, { name: 'much' })
+  })
+})
+
 describe('metadata of namespaces', () => {
   test.each<[string, JsonObject, string]>([
     [

@@ -296,8 +296,8 @@ function checkGate(world: World, attributes: Attributes): void {
   if (operation === 'CREATE') {
     if (due === undefined) return
     const message =
-      `label ${pendingLabel} is not as it must be: templates select this namespace, and it waits for them. A namespace ` +
-      'with a template is created by metadata.name, and webhooks leave it as it is'
+      `label ${pendingLabel} is not as it must be: templates select this namespace, and it waits for them. ` +
+      'A namespace with a template is created by metadata.name, and webhooks leave it as it is'
     throw forbidden(type, name, message)
   }
   throw forbidden(
