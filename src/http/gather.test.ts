@@ -21,10 +21,7 @@ describe('what is gathered', () => {
     begun = []
     turns = []
     nowMs = 0
-    gathered = new Gathered(
-      () => nowMs,
-      (run) => turns.push(run),
-    )
+    gathered = new Gathered({ now: () => nowMs, soon: (run) => turns.push(run), behind: (run) => run() })
   })
 
   test('in one turn begins when it is over, in order', () => {
@@ -54,17 +51,51 @@ describe('what is gathered', () => {
     expect(begun).toEqual(['mine', 'other'])
   })
 
-  test('is given a few milliseconds of each turn', () => {
+  test('is given its share of each turn', () => {
     for (let i = 0; i < 40; i++) add(`flood ${i}`, mine, 1)
     endTurn()
-    const first = begun.length
-    expect(first).toBeGreaterThanOrEqual(10)
-    expect(first).toBeLessThan(20)
+    expect(begun).toHaveLength(4)
     endTurn()
-    expect(begun.length - first).toBe(10)
-    for (let turn = 0; turn < 5; turn++) endTurn()
+    expect(begun).toHaveLength(8)
+    for (let turn = 0; turn < 10; turn++) endTurn()
     expect(begun).toEqual(Array.from({ length: 40 }, (_, i) => `flood ${i}`))
     expect(turns).toEqual([])
+  })
+
+  test('of a flow that has had its share waits, and what came behind it begins', () => {
+    for (let i = 0; i < 10; i++) add(`flood ${i}`, mine, 2)
+    add('read', { flow: 'victim' }, 1)
+    endTurn()
+    expect(begun).toEqual(['flood 0', 'flood 1', 'read'])
+  })
+
+  test('of many flows is given a few milliseconds of each turn', () => {
+    for (let i = 0; i < 40; i++) add(`${i}`, { flow: `user ${i}` }, 1)
+    endTurn()
+    expect(begun).toHaveLength(10)
+    endTurn()
+    expect(begun).toHaveLength(20)
+    for (let turn = 0; turn < 2; turn++) endTurn()
+    expect(begun).toEqual(Array.from({ length: 40 }, (_, i) => `${i}`))
+    expect(turns).toEqual([])
+  })
+
+  test('takes as long as what it sets going', async () => {
+    const ended: string[] = []
+    const inEventLoop = new Gathered({ now: () => nowMs })
+    const { promise: all, resolve } = Promise.withResolvers<void>()
+    const work = async (name: string): Promise<void> => {
+      for (let step = 0; step < 10; step++) await Promise.resolve()
+      begun.push(name)
+      nowMs += 4
+    }
+    const beganBy = (): void => void ended.push(`turn over after ${begun.length}`)
+    for (const name of ['first', 'second', 'third']) inEventLoop.add(mine, () => void work(name))
+    setImmediate(beganBy)
+    setImmediate(() => setImmediate(() => setImmediate(() => setImmediate(resolve))))
+    await all
+    expect(begun).toEqual(['first', 'second', 'third'])
+    expect(ended).toEqual(['turn over after 1'])
   })
 
   test('looks at its time after each request: one may take all of it', () => {
@@ -81,11 +112,10 @@ describe('what is gathered', () => {
     add('read', victim, 1)
     add('write', victim, 1)
     endTurn()
-    expect(begun).not.toContain('read')
-    const first = begun.length
+    expect(begun).toEqual(['flood 0', 'flood 1', 'read', 'write'])
+    add('another read', victim, 1)
     endTurn()
-    expect(first).toBe(4)
-    expect(begun.slice(first, first + 4).sort()).toEqual(['flood 4', 'flood 5', 'read', 'write'])
+    expect(begun.slice(4)).toEqual(['flood 2', 'another read', 'flood 3'])
   })
 
   test('of a connection that ends begins though others were before it', () => {

@@ -6,19 +6,22 @@
  * a third less CPU time (creates by 64 clients), and a body that came along with its headers is whole by then. A
  * request that comes alone waits for nothing: the turn ends behind it.
  *
- * Requests begin for a few milliseconds in each turn. What is left over begins in the turns that follow, the flows one
- * after the other: to refuse a request costs time as well, and a client that sends more than can be refused would hold
- * up all others before priority and fairness has seen any of them. Over HTTP/2 such a client waits for its answers, so
- * no more of its requests are read than were begun.
+ * A request begins when all that the one before it set going is done, as far as it waits for nothing: what it takes is
+ * known then. Requests begin for a few milliseconds in each turn, and those of one flow for its share of them. What is
+ * left over begins in the turns that follow, the flows one after the other: to refuse a request costs time as well, and
+ * a client that sends more than can be refused would hold up all others before priority and fairness has seen any of
+ * them. Over HTTP/2 such a client waits for its answers, so no more of its requests are read than were begun.
  */
 import { Link, LinkedList } from '../base/linked-list.ts'
+import { behindMicrotasks } from '../base/turns.ts'
+import { TurnShares } from './turn-shares.ts'
 
 /** The connection that a request came by. */
 export interface Peer {
   readonly flow: string
 }
 
-/** For how long requests begin in one turn. */
+/** For how long requests begin in one turn, of all flows together. */
 const turnMs = 10
 
 class Waiting extends Link {
@@ -32,6 +35,10 @@ class Waiting extends Link {
     this.#begin = begin
   }
 
+  get isBegun(): boolean {
+    return this.#isBegun
+  }
+
   begin(): void {
     if (this.#isBegun) return
     this.#isBegun = true
@@ -39,19 +46,37 @@ class Waiting extends Link {
   }
 }
 
+export interface GatheredOptions {
+  /** Monotonic milliseconds. */
+  readonly now?: () => number
+  /** Runs its argument when the sockets have been read. */
+  readonly soon?: (run: () => void) => void
+  /** Runs its argument when what has begun waits, or is done. */
+  readonly behind?: (run: () => void) => void
+}
+
 export class Gathered {
   readonly #now: () => number
   readonly #soon: (run: () => void) => void
-  /** Came in this turn, in order. */
+  readonly #behind: (run: () => void) => void
+  /** Came since the last turn ended, in order. */
   #came: Waiting[] = []
+  /** Of those that came before it, what is begun in this turn in the same order: from `#next` on. */
+  #inOrder: readonly Waiting[] = []
+  #next = 0
   /** What earlier turns had no time for, by flow: the first flow is the next. */
   readonly #left = new Map<string, LinkedList<Waiting>>()
+  readonly #shares = new TurnShares()
   #isAwaited = false
+  #untilMs = 0
+  /** What begins now belongs to this flow, since then. */
+  #flow = ''
+  #sinceMs = 0
 
-  /** `now`: monotonic milliseconds. `soon` runs its argument when the sockets have been read. */
-  constructor(now: () => number = () => performance.now(), soon: (run: () => void) => void = setImmediate) {
+  constructor({ now = () => performance.now(), soon = setImmediate, behind = behindMicrotasks }: GatheredOptions = {}) {
     this.#now = now
     this.#soon = soon
+    this.#behind = behind
   }
 
   /** `begin` is called when the turn is over, or later; for one peer in the order of calls. It must not throw. */
@@ -63,6 +88,7 @@ export class Gathered {
   /** Now, whatever is still to be read: the peer will send nothing more. */
   beginOf(peer: Peer): void {
     for (const waiting of this.#left.get(peer.flow) ?? []) if (waiting.peer === peer) waiting.begin()
+    for (const waiting of this.#inOrder) if (waiting.peer === peer) waiting.begin()
     for (const waiting of this.#came) if (waiting.peer === peer) waiting.begin()
   }
 
@@ -73,27 +99,47 @@ export class Gathered {
   }
 
   readonly #end = (): void => {
-    this.#isAwaited = false
-    const came = this.#came
+    // Also of those that come while these are begun: the next turn is behind all of them.
+    this.#inOrder = this.#came
+    this.#next = 0
     this.#came = []
-    const untilMs = this.#now() + turnMs
-    const begun = this.#left.size === 0 ? this.#beginInOrder(came, untilMs) : 0
-    for (let i = begun; i < came.length; i++) this.#leave(came[i] as Waiting)
-    if (this.#left.size === 0) return
-    if (begun === 0 || this.#now() < untilMs) this.#beginInTurn(untilMs)
-    if (this.#left.size > 0) this.#awaitEnd()
+    if (this.#left.size > 0) this.#leaveRest()
+    this.#shares.endTurn()
+    this.#sinceMs = this.#now()
+    this.#untilMs = this.#sinceMs + turnMs
+    this.#beginNext()
   }
 
-  /** How many there was time for. */
-  #beginInOrder(came: readonly Waiting[], untilMs: number): number {
-    for (const [i, waiting] of came.entries()) {
-      if (i > 0 && this.#now() >= untilMs) return i
+  #beginNext(): void {
+    const waiting = this.#takeInOrder() ?? this.#takeInTurn()
+    if (waiting !== undefined) {
+      this.#flow = waiting.peer.flow
       waiting.begin()
+      if (this.#next < this.#inOrder.length || this.#left.size > 0) return this.#behind(this.#goOn)
     }
-    return came.length
+    this.#isAwaited = false
+    this.#inOrder = []
+    if (this.#came.length > 0 || this.#left.size > 0) this.#awaitEnd()
+  }
+
+  readonly #goOn = (): void => {
+    const nowMs = this.#now()
+    this.#shares.spend(this.#flow, nowMs - this.#sinceMs)
+    this.#sinceMs = nowMs
+    if (nowMs < this.#untilMs) return this.#beginNext()
+    this.#leaveRest()
+    this.#isAwaited = false
+    if (this.#came.length > 0 || this.#left.size > 0) this.#awaitEnd()
+  }
+
+  #leaveRest(): void {
+    for (let i = this.#next; i < this.#inOrder.length; i++) this.#leave(this.#inOrder[i] as Waiting)
+    this.#inOrder = []
+    this.#next = 0
   }
 
   #leave(waiting: Waiting): void {
+    if (waiting.isBegun) return
     const { flow } = waiting.peer
     let ofFlow = this.#left.get(flow)
     if (ofFlow === undefined) {
@@ -103,17 +149,29 @@ export class Gathered {
     ofFlow.add(waiting)
   }
 
-  /** One of each flow, and again. */
-  #beginInTurn(untilMs: number): void {
+  /** The next one whose flow has time left. */
+  #takeInOrder(): Waiting | undefined {
+    while (this.#next < this.#inOrder.length) {
+      const waiting = this.#inOrder[this.#next++] as Waiting
+      if (waiting.isBegun) continue
+      if (!this.#shares.isSpent(waiting.peer.flow)) return waiting
+      this.#leave(waiting)
+    }
+    return undefined
+  }
+
+  /** One of each flow that has time left, and again. */
+  #takeInTurn(): Waiting | undefined {
     for (const [flow, ofFlow] of this.#left) {
+      if (this.#shares.isSpent(flow)) continue
       const [first] = ofFlow
       this.#left.delete(flow)
       if (first === undefined) continue
       ofFlow.remove(first)
       // Behind the others.
       if (!ofFlow.isEmpty) this.#left.set(flow, ofFlow)
-      first.begin()
-      if (this.#now() >= untilMs) return
+      if (!first.isBegun) return first
     }
+    return undefined
   }
 }

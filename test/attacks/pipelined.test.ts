@@ -34,8 +34,10 @@ test('an answer that is not read is given up, whatever was asked for behind it',
 test('a flood of requests behind one that waits ends its connection, and no other', async () => {
   const other = await world.tls()
   const socket = await world.tls()
+  // With a reset where the system has not read all of it by then.
+  const ended = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve))
   socket.write(get('/held') + get('/ok').repeat(1000))
-  await everything(socket)
+  await ended
   expect(world.asked).toEqual(['/held'])
   await expect.poll(() => world.aborted).toEqual(['/held'])
   expect(world.lines).toEqual([{ bound: 'pipelined_flood', flow: 'address 127.0.0.1', times: 1 }])

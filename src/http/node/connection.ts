@@ -211,9 +211,9 @@ export class Connection implements Inlet, BodyObserver {
     if (this.#session !== undefined || handle?.reading) handle?.readStart()
   }
 
-  /** Undefined before TLS has begun, and once it is closed. */
+  /** Undefined once it is closed. */
   get #handle(): Handle | undefined {
-    return (this.#tls as unknown as { readonly _handle?: Handle | null } | undefined)?._handle ?? undefined
+    return ((this.#tls ?? this.#raw) as unknown as { readonly _handle?: Handle | null })._handle ?? undefined
   }
 
   /** A peer cancelled a request before it was answered, or made us cancel it. (CVE-2023-44487, CVE-2025-8671) */

@@ -13,7 +13,9 @@ import type { TLSSocket } from 'node:tls'
 import { tooManyRequests } from '../../kube/status-error.ts'
 import { addressGroup } from '../address-group.ts'
 import { flowOf } from '../flow-of.ts'
+import type { Gathered } from '../gather.ts'
 import type { Overload } from '../overload.ts'
+import { whenGreeted } from './client-hello.ts'
 import { Connection } from './connection.ts'
 import { Intake } from './intake.ts'
 import { LateHandshakes } from './late-handshakes.ts'
@@ -30,10 +32,13 @@ export class Connections {
   readonly #byUser = new Map<string, number>()
   readonly #handshakes: LateHandshakes
   readonly #intake: Intake
+  readonly #gathered: Gathered
   readonly #forget: () => void
 
-  constructor(overload: Overload, limit: number, reserved: boolean) {
+  /** `gathered`: where what connections bring takes turns. */
+  constructor(overload: Overload, gathered: Gathered, limit: number, reserved: boolean) {
     this.#overload = overload
+    this.#gathered = gathered
     this.#limit = limit
     this.#reserved = reserved
     this.#handshakes = new LateHandshakes(overload.clock)
@@ -77,17 +82,28 @@ export class Connections {
     return connection
   }
 
-  /** Calls `handshake` now, or late where the connection's address floods the server. */
-  begin({ address }: Connection, raw: Socket, handshake: () => void): void {
+  /**
+   * Calls `handshake` when the client has begun its own and it is its flow's turn, late where its address floods the
+   * server.
+   */
+  begin(connection: Connection, raw: Socket, handshake: () => void): void {
     // TLS listens once it has begun. What happens before shows in `close`.
     raw.on('error', () => {})
-    raw.once('close', this.#handshakes.begin(address, handshake))
+    const inTurn = (): void =>
+      whenGreeted(raw, () =>
+        this.#gathered.add(connection, () => {
+          if (!raw.destroyed) handshake()
+        }),
+      )
+    raw.once('close', this.#handshakes.begin(connection.address, inTurn))
   }
 
   /** The handshake is over. Undefined: the peer has left meanwhile. */
   secured(tls: TLSSocket): Connection | undefined {
     const connection = this.#all.get(keyOf(tls))
-    connection?.secured(tls)
+    if (connection === undefined) return undefined
+    this.#intake.came(connection)
+    connection.secured(tls)
     return connection
   }
 

@@ -9,15 +9,14 @@
  *   reading ──(had its time)──▶ held ──(end of the turn, a few at a time)──▶ reading
  */
 
+import { TurnShares } from '../turn-shares.ts'
+
 /** A connection, as far as it is read. */
 export interface Inlet {
   readonly flow: string
   stopReading(): void
   goOnReading(): void
 }
-
-/** Of one flow in one turn. What has been read of a socket by then, up to 16 KiB, is parsed nevertheless. */
-const turnMs = 4
 
 interface Held {
   readonly inlets: Set<Inlet>
@@ -29,8 +28,8 @@ export class Intake {
   readonly #inletsOf: (flow: string) => Iterable<Inlet>
   readonly #now: () => number
   readonly #soon: (run: () => void) => void
-  /** Milliseconds that each flow had in this turn. */
-  readonly #spent = new Map<string, number>()
+  /** What has been read of a socket when its flow has had its share, up to 16 KiB, is parsed nevertheless. */
+  readonly #shares = new TurnShares()
   readonly #held = new Map<string, Held>()
   #last: { readonly flow: string; readonly atMs: number } | undefined
   #isAwaited = false
@@ -54,9 +53,7 @@ export class Intake {
     this.#last = { flow, atMs }
     this.#awaitEnd()
     if (last?.flow !== flow) return
-    const spent = (this.#spent.get(flow) ?? 0) + atMs - last.atMs
-    this.#spent.set(flow, spent)
-    if (spent >= turnMs) this.#hold(flow, inlet)
+    if (this.#shares.spend(flow, atMs - last.atMs)) this.#hold(flow, inlet)
   }
 
   #hold(flow: string, inlet: Inlet): void {
@@ -82,7 +79,7 @@ export class Intake {
   readonly #endTurn = (): void => {
     this.#isAwaited = false
     this.#last = undefined
-    this.#spent.clear()
+    this.#shares.endTurn()
     for (const [flow, held] of this.#held) {
       let left = held.next
       held.next *= 2

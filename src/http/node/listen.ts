@@ -72,15 +72,16 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   const { overload, reserved = false } = options
   const server = createServer(options)
 
+  const gathered = new Gathered({ now: () => overload.clock.monotonic() })
   const connections = new Connections(
     overload,
+    gathered,
     Math.min(overload.limits.connections.all, connectionsByFiles()),
     reserved,
   )
   const ofSocket = new WeakMap<object, Connection>()
   const traffic = new Traffic()
   let closing = false
-  const gathered = new Gathered()
   const take = (connection: Connection, answer: () => Eventual<void>, cutOff: () => void): void =>
     gathered.add(connection, count(traffic, { ...options, cutOff }, answer))
 
