@@ -39,8 +39,18 @@ export async function borough(
   })
 }
 
+/** What is started, and what it is told beside the flags of every start. */
+export interface Version {
+  readonly program: string
+  readonly flags: readonly string[]
+}
+
+const present: Version = { program: main, flags: [] }
+
 export class BoroughProcess implements AsyncDisposable {
   readonly dataDir: string
+  /** Of the next start. */
+  version: Version
   readonly #folder: string
   #child: ChildProcess | undefined
   #listen = ''
@@ -50,16 +60,26 @@ export class BoroughProcess implements AsyncDisposable {
 
   readonly #onLog: ((text: string) => void) | undefined
 
-  private constructor(folder: string, flags: readonly string[], onLog: ((text: string) => void) | undefined) {
+  private constructor(
+    folder: string,
+    version: Version,
+    flags: readonly string[],
+    onLog: ((text: string) => void) | undefined,
+  ) {
     this.#folder = folder
+    this.version = version
     this.#flags = flags
     this.#onLog = onLog
     this.dataDir = join(folder, 'data')
   }
 
   /** `flags` are given to every start. */
-  static async start(flags: readonly string[] = [], onLog?: (text: string) => void): Promise<BoroughProcess> {
-    const process = new BoroughProcess(await mkdtemp(join(tmpdir(), 'borough-up-')), flags, onLog)
+  static async start(
+    flags: readonly string[] = [],
+    onLog?: (text: string) => void,
+    version: Version = present,
+  ): Promise<BoroughProcess> {
+    const process = new BoroughProcess(await mkdtemp(join(tmpdir(), 'borough-up-')), version, flags, onLog)
     await process.start()
     return process
   }
@@ -67,8 +87,10 @@ export class BoroughProcess implements AsyncDisposable {
   /** Starts it (again), on the same data and the same port; resolves when it serves. */
   async start(): Promise<void> {
     if (this.#listen === '') this.#listen = `127.0.0.1:${await freePort()}`
-    const args = ['up', '--data-dir', this.dataDir, '--listen', this.#listen, '--output', 'json', ...this.#flags]
-    const { child, ready } = await startServing<{ kubeconfig: string }>(args)
+    const { program, flags } = this.version
+    const where = ['--data-dir', this.dataDir, '--listen', this.#listen]
+    const args = ['up', ...where, '--output', 'json', ...this.#flags, ...flags]
+    const { child, ready } = await startServing<{ kubeconfig: string }>(args, {}, program)
     this.#child = child
     if (this.#onLog !== undefined) child.stderr?.on('data', this.#onLog)
     this.#kubeconfigPath = ready.kubeconfig
