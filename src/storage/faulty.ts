@@ -12,6 +12,7 @@ import type {
   ChangeBatch,
   Commit,
   Entry,
+  OpenedState,
   PendingCommit,
   RangeOptions,
   ReadOptions,
@@ -99,6 +100,10 @@ export class FaultyStorage implements Storage {
         await iterator.return(undefined)
       },
     }
+  }
+
+  takeOpened(): OpenedState | undefined {
+    return this.#storage.takeOpened?.()
   }
 
   currentRevision(): Promise<Revision> {

@@ -7,14 +7,16 @@ import { silentLog } from '../../src/base/log.ts'
 import { EncryptedStorage } from '../../src/encryption/encrypted-storage.ts'
 import { Encryption } from '../../src/encryption/encryption.ts'
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.ts'
-import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import type { Storage } from '../../src/storage/storage.ts'
-import { describeStorageContract } from '../contract/storage.ts'
+import { SqliteStores } from '../contract/sqlite-stores.ts'
+import { describeStartContract } from '../contract/starts.ts'
+import { describeStorageContract, type Opened, type OpenOptions } from '../contract/storage.ts'
 import { aesgcm, kms, writeConfiguration } from './configurations.ts'
 import { KmsPlugin } from './kms-plugin.ts'
 
 let folder: string
 let plugin: KmsPlugin
+const stores = new SqliteStores()
 /** Elsewhere: the contract begins with an empty store. */
 const seeds = new MemoryStorage({})
 beforeAll(async () => {
@@ -23,6 +25,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await plugin[Symbol.asyncDispose]()
+  await stores[Symbol.asyncDispose]()
   await rm(folder, { recursive: true })
 })
 
@@ -40,19 +43,11 @@ describeStorageContract('memory, encrypted', async (options) => ({
   storage: await encrypted(new MemoryStorage(options), aesgcm(1)),
 }))
 
-let stores = 0
-describeStorageContract(
-  'sqlite, encrypted',
-  async (options) => {
-    const open = async (): Promise<Storage> =>
-      encrypted(await SqliteStorage.open({ directory, ...options }), kms(plugin.endpoint))
-    const directory = join(folder, `store-${++stores}`)
-    const storage = await open()
-    const reopen = async (): Promise<Storage> => {
-      await storage[Symbol.asyncDispose]()
-      return await open()
-    }
-    return { storage, reopen }
-  },
-  { propertyRuns: 10 },
-)
+const onSqlite = (options: OpenOptions, provider: () => object): Promise<Opened> =>
+  stores.open(options, (storage) => encrypted(storage, provider()))
+
+describeStorageContract('sqlite, encrypted', (options) => onSqlite(options, () => kms(plugin.endpoint)), {
+  propertyRuns: 10,
+})
+describeStartContract('sqlite, encrypted with a key', (options) => onSqlite(options, () => aesgcm(1)))
+describeStartContract('sqlite, encrypted by a plugin', (options) => onSqlite(options, () => kms(plugin.endpoint)))
