@@ -179,6 +179,47 @@ describe('one build with all mutants', () => {
     expect(names).toContain('return total → (nothing)')
     expect(names).not.toContain('total += cost → (nothing)')
   })
+
+  const condition = 'limit !== undefined && total > limit?.most'
+  test.each<{ name: string; limit: object | undefined; differ: string[] }>([
+    {
+      name: 'nothing on the left',
+      limit: undefined,
+      differ: [`${condition} → true`, `${condition} → (total > limit?.most)`],
+    },
+    {
+      name: 'something on the left',
+      limit: { most: 3 },
+      differ: [`${condition} → true`, `${condition} → (limit !== undefined)`],
+    },
+    {
+      name: 'both sides',
+      limit: { most: 0 },
+      differ: [`${condition} → false`, `${condition} → (limit !== undefined)`],
+    },
+  ])('of changes that depend on a value it notes those that make a difference: $name', async ({ limit, differ }) => {
+    const price = await load()
+    const asked = new Set<number>()
+    switches().asked = asked
+    price(given, limit)
+    const noted = mutants.filter((mutant, number) => mutant.name.includes(`\t${condition} →`) && asked.has(number))
+    expect(noted.map(({ name }) => name.split('\t').at(-1))).toEqual(differ)
+  })
+
+  test('a chain differs from one without its question mark where there is nothing', async () => {
+    const chain = findMutants('src/a.ts', 'export const f = (a) => a?.b?.c')
+    const built = instrument('export const f = (a) => a?.b?.c', chain, (mutant) => chain.indexOf(mutant))
+    const { f } = (await import(`data:text/javascript,${encodeURIComponent(built)}`)) as { f: (a?: object) => unknown }
+    const noted = (a?: object): (string | undefined)[] => {
+      const asked = new Set<number>()
+      switches().asked = asked
+      f(a)
+      return chain.filter((_, number) => asked.has(number)).map(({ name }) => name.split(' → ').at(-1))
+    }
+    expect(noted({ b: { c: 1 } })).toEqual([])
+    expect(noted({})).toEqual(['a?.b.c'])
+    expect(noted()).toEqual(['a?.b.c', 'a.b?.c'])
+  })
 })
 
 function outcome(call: () => unknown): unknown {
@@ -264,12 +305,19 @@ describe('what is believed', () => {
   test('one that fails either way kills nothing, also in a new process', async () => {
     const [{ status }, runs] = await tried(['failed', 'failed'], ['failed', 'failed'])
     expect(status).toBe('survived')
-    expect(runs.filter((run) => run === 'restart')).toHaveLength(2)
+    const [on, off] = ['on 1,2: failed', 'off 2: failed']
+    expect(runs).toEqual([on, off, 'restart', on, 'restart', off, 'restart'])
   })
 
   test('what an earlier mutant broke is told from what this one breaks', async () => {
     const [{ status }] = await tried(['failed', 'passed'], ['failed'])
     expect(status).toBe('survived')
+  })
+
+  test('what the mutant itself breaks for tests to come is a kill', async () => {
+    const [{ status }, runs] = await tried(['failed', 'failed'], ['failed', 'passed'])
+    expect(status).toBe('killed')
+    expect(runs.slice(-3)).toEqual(['on 1,2: failed', 'restart', 'off 2: passed'])
   })
 
   test('a run without an end kills, if there is one with the mutant off', async () => {

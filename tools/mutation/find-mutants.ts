@@ -35,6 +35,15 @@ export interface Mutant {
   readonly line: number
   /** Runs when the module is loaded, not when a function of it is called. */
   readonly loaded: boolean
+  /** If it makes no difference but where a part of the code has such a value. */
+  readonly differs?: Difference
+}
+
+/** Where the expression from start to end has a value of this kind. */
+export interface Difference {
+  readonly start: number
+  readonly end: number
+  readonly where: 'truthy' | 'falsy' | 'nullish' | 'present'
 }
 
 type Node = ESTree.Node
@@ -56,6 +65,7 @@ interface Change {
   readonly mutator: Mutator
   readonly replacement: string | undefined
   readonly place: Place
+  readonly differs: Difference | undefined
 }
 
 const maxNameLength = 160
@@ -66,12 +76,12 @@ export function findMutants(file: string, text: string): Mutant[] {
   if (errors.length > 0) throw new Error(`${file} can't be parsed: ${errors[0]?.message}`)
   const changes: Change[] = []
   walk(program, { parent: undefined, grandparent: undefined, key: '', within: '', loaded: true }, (node, place) => {
-    for (const [mutator, replacement] of changesOf(node, place, text)) {
-      changes.push({ node, mutator, replacement, place })
+    for (const [mutator, replacement, differs] of changesOf(node, place, text)) {
+      changes.push({ node, mutator, replacement, place, differs })
     }
   })
   const seen = new Map<string, number>()
-  return changes.map(({ node, mutator, replacement, place }) => {
+  return changes.map(({ node, mutator, replacement, place, differs }) => {
     const own = oneLine(text.slice(node.start, node.end)).slice(0, maxNameLength)
     const put = replacement === undefined ? '(nothing)' : oneLine(replacement).slice(0, maxNameLength)
     const base = `${file}\t${place.within}\t${own} → ${put}`
@@ -86,6 +96,7 @@ export function findMutants(file: string, text: string): Mutant[] {
       replacement,
       line: text.slice(0, node.start).split('\n').length,
       loaded: place.loaded,
+      ...(differs && { differs }),
     }
   })
 }
@@ -160,7 +171,16 @@ function namedBy(node: Node): Node | null | undefined {
   }
 }
 
-type Found = readonly [Mutator, string | undefined]
+type Found = readonly [Mutator, replacement: string | undefined, differs?: Difference]
+
+const at = ({ start, end }: Node, where: Difference['where']): Difference => ({ start, end, where })
+
+/** With which values on the left the right side is asked, and with which it is not. */
+const decides = {
+  '&&': ['truthy', 'falsy'],
+  '||': ['falsy', 'truthy'],
+  '??': ['nullish', 'present'],
+} as const
 
 function changesOf(node: Node, place: Place, text: string): Found[] {
   const textOf = ({ start, end }: Node): string => text.slice(start, end)
@@ -168,7 +188,9 @@ function changesOf(node: Node, place: Place, text: string): Found[] {
   if (isCondition(node, place)) found.push(...conditionChanges(node, place))
   if (isBinary(node)) found.push(...binaryChanges(node, isCondition(node, place), textOf))
   else if (node.type === 'LogicalExpression') {
-    found.push(['operand', `(${textOf(node.left)})`], ['operand', `(${textOf(node.right)})`])
+    const [goesOn, ends] = decides[node.operator]
+    found.push(['operand', `(${textOf(node.left)})`, at(node.left, goesOn)])
+    found.push(['operand', `(${textOf(node.right)})`, at(node.left, ends)])
   } else if (node.type === 'UnaryExpression') {
     if (node.operator === '!' && !isCondition(node, place)) found.push(['negation', `(${textOf(node.argument)})`])
   } else if (node.type === 'Literal') found.push(...literalChanges(node, place))
@@ -193,10 +215,10 @@ function conditionChanges(node: Node, { parent }: Place): Found[] {
     parent?.type === 'WhileStatement' || parent?.type === 'ForStatement' || parent?.type === 'DoWhileStatement'
   // A loop without an end takes a timeout to find, and there is little to learn from it.
   return loops
-    ? [['condition', 'false']]
+    ? [['condition', 'false', at(node, 'truthy')]]
     : [
-        ['condition', 'true'],
-        ['condition', 'false'],
+        ['condition', 'true', at(node, 'falsy')],
+        ['condition', 'false', at(node, 'truthy')],
       ]
 }
 
@@ -268,20 +290,24 @@ function chainChanges(node: ESTree.ChainExpression, { parent, key }: Place, text
   // Behind `delete`, and as what is called, a chain is no value.
   if (parent?.type === 'UnaryExpression' || key === 'callee') return []
   const found: Found[] = []
-  let at: Node = node.expression
+  let link: Node = node.expression
   for (;;) {
-    if (at.type === 'TSNonNullExpression') {
-      at = at.expression
+    if (link.type === 'TSNonNullExpression') {
+      link = link.expression
       continue
     }
-    if (at.type !== 'MemberExpression' && at.type !== 'CallExpression') return found
-    const inner: Node = at.type === 'CallExpression' ? at.callee : at.object
-    if (at.optional) {
+    if (link.type !== 'MemberExpression' && link.type !== 'CallExpression') return found
+    const inner: Node = link.type === 'CallExpression' ? link.callee : link.object
+    if (link.optional) {
       const mark = text.indexOf('?.', inner.end)
-      const dot = at.type === 'MemberExpression' && !at.computed ? '.' : ''
-      found.push(['optional chaining', text.slice(node.start, mark) + dot + text.slice(mark + 2, node.end)])
+      const dot = link.type === 'MemberExpression' && !link.computed ? '.' : ''
+      const put = text.slice(node.start, mark) + dot + text.slice(mark + 2, node.end)
+      // What is called must stay what it is, a member of something.
+      found.push(
+        link.type === 'CallExpression' ? ['optional chaining', put] : ['optional chaining', put, at(inner, 'nullish')],
+      )
     }
-    at = inner
+    link = inner
   }
 }
 

@@ -86,7 +86,8 @@ async function killOf(
     const run = await bench.run(file, { mutant, timeoutMs, testIds })
     if (run.verdict === 'passed') return undefined
     const failed = run.tests.find(({ state }) => state === 'failed')
-    if (loaded) await bench.restart()
+    // The mutant may have broken what the check needs, too.
+    if (loaded || attempt === 2) await bench.restart()
     const check = await bench.run(file, { timeoutMs, testIds: failed === undefined ? testIds : [failed.id] })
     if (loaded) await bench.restart()
     // That a run took too long once may be the machine's doing.
