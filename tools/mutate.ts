@@ -24,6 +24,7 @@ Options:
   --sample N       so many of all mutants, each folder its share
   --seed N         which ones: the same seed, the same sample (default 1)
   --except PATH    leave out what is below (may be given several times)
+  --with PATH      only these test files, or those below (likewise): what they do not notice is tried again without it
   --changed BASE   only lines that are not as in this commit, in any file of src/
   --minutes N      stop after so long; the next run goes on
   --workers N      processes that run tests (default 2)
@@ -34,6 +35,7 @@ Options:
 
 Examples:
   node tools/mutate.ts src/authz src/http/request-info.ts
+  node tools/mutate.ts src/authn/oidc.ts --with src/authn            while tests of one module are written
   node tools/mutate.ts --sample 1500 --seed 1 --except src/authz     a stratified sample of the rest
   node tools/mutate.ts --changed main                                what a branch changes
   node tools/mutate.ts --minutes 120                                 nightly: all of it, in several nights
@@ -46,6 +48,7 @@ interface Options {
   readonly sample: number | undefined
   readonly seed: number
   readonly except: readonly string[]
+  readonly with: readonly string[]
   readonly changed: string | undefined
   readonly minutes: number | undefined
   readonly workers: number
@@ -62,6 +65,7 @@ function readOptions(args: string[]): Options | undefined {
       sample: { type: 'string' },
       seed: { type: 'string', default: '1' },
       except: { type: 'string', multiple: true, default: [] },
+      with: { type: 'string', multiple: true, default: [] },
       changed: { type: 'string' },
       minutes: { type: 'string' },
       workers: { type: 'string', default: '2' },
@@ -77,6 +81,7 @@ function readOptions(args: string[]): Options | undefined {
     sample: values.sample === undefined ? undefined : numberOf('--sample', values.sample),
     seed: numberOf('--seed', values.seed),
     except: values.except,
+    with: values.with,
     changed: values.changed,
     minutes: values.minutes === undefined ? undefined : numberOf('--minutes', values.minutes),
     workers: numberOf('--workers', values.workers),
@@ -133,7 +138,7 @@ class Session {
     this.#table = table
     this.#chosen = chosen
     this.#options = options
-    this.#coverage = new Coverage(table)
+    this.#coverage = new Coverage(table, options.with)
     this.#end = options.minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + options.minutes * 60_000
     this.#stale = this.#coverage.stale(new Set(chosen.map(({ file }) => file)), options.again)
     this.#coverage.index()

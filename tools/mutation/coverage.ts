@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isBelow } from './choose.ts'
 import type { Mutant } from './find-mutants.ts'
 import type { MutantTable } from './mutant-table.ts'
 import { root } from './root.ts'
@@ -75,18 +76,22 @@ const loadMs = 150
 
 export class Coverage {
   readonly #table: MutantTable
+  readonly #paths: readonly string[]
   readonly #digests = new Map<string, string>()
   readonly #byFile = new Map<string, Recorded>()
   readonly #candidates = new Map<number, Candidate[]>()
   /** Tests that run some function of the sources in a folder. */
   readonly #byFolder = new Map<string, Set<Candidate>>()
 
-  constructor(table: MutantTable) {
+  /** @param paths the test files that are run, by file or folder; none = all */
+  constructor(table: MutantTable, paths: readonly string[] = []) {
     this.#table = table
+    this.#paths = paths
   }
 
-  static testFiles(): string[] {
-    return globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root, exclude: [...withoutSuites] }).sort()
+  #testFiles(): string[] {
+    const found = globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root, exclude: [...withoutSuites] })
+    return found.filter((file) => isBelow(file, this.#paths)).sort()
   }
 
   /**
@@ -94,7 +99,7 @@ export class Coverage {
    * @param again those that told nothing, too: that may have been the machine's doing
    */
   stale(sources: ReadonlySet<string>, again = false): string[] {
-    return Coverage.testFiles().filter((file) => {
+    return this.#testFiles().filter((file) => {
       const recorded = this.#read(file)
       if (recorded === undefined || recorded.digest !== this.digestOf(file)) return true
       this.#byFile.set(file, recorded)
@@ -159,8 +164,8 @@ export class Coverage {
         if (same) same.push(candidate)
         else this.#candidates.set(number, [candidate])
       }
-      for (const source of bySource.keys()) {
-        const folder = dirname(source)
+      // A test beside the sources may read what one of them holds and call no function of it.
+      for (const folder of new Set([dirname(file), ...[...bySource.keys()].map((source) => dirname(source))])) {
         this.#byFolder.set(folder, (this.#byFolder.get(folder) ?? new Set()).add(candidate))
       }
     }
@@ -172,15 +177,18 @@ export class Coverage {
   }
 
   /**
-   * The tests that are likely to notice the mutant, by file, within so much time: those beside the source, and those
-   * that do little else than what it does. What happens when a module is loaded all tests of its folder may notice.
+   * The tests that are likely to notice the mutant, by file, within so much time: those of the source, those beside it,
+   * and those that do little else than what it does. What happens when a module is loaded all tests of its folder may
+   * notice.
    */
   of(mutant: Mutant, budgetMs: number): { readonly selections: readonly Selection[]; readonly loaded: boolean } {
     const { tests, loaded } = this.#reaching(mutant)
     const { file: source } = mutant
+    const own = source.replace(/ts$/, '')
     const promise = ({ file, ms, reaches, bySource }: Candidate): number => {
-      const share = ((bySource.get(source) ?? 0.5) / reaches) * (dirname(file) === dirname(source) ? 10 : 1)
-      return share / (ms + loadMs)
+      const share = (bySource.get(source) ?? 0.5) / Math.max(reaches, 1)
+      const near = file.startsWith(own) ? 100 : dirname(file) === dirname(source) ? 10 : 1
+      return (share * near) / (ms + loadMs)
     }
     const ranked = tests.map((test) => ({ test, rank: promise(test) })).sort((a, b) => b.rank - a.rank)
     const chosen = new Map<string, Candidate[]>()

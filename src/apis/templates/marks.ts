@@ -40,8 +40,8 @@ export function contentDigest(object: KubeObject): string {
 /** What `contentDigest` is a digest of. */
 export function contentOf(object: KubeObject): readonly unknown[] {
   const { apiVersion: _a, kind: _k, metadata, status: _s, ...content } = object
-  const { labels, annotations, managedFields, deletionTimestamp } = metadata
-  const appliers = managedFields === undefined ? [false] : [hasApplyEntry(object), ...othersFields(object)]
+  const { labels, annotations, deletionTimestamp } = metadata
+  const appliers = [hasApplyEntry(object), ...othersFields(object)]
   return [unlessEmpty(labels), unlessEmpty(annotations), deletionTimestamp, content, ...appliers]
 }
 
