@@ -27,6 +27,12 @@ describe('taken out are', () => {
     { name: 'no part of a word, at its beginning', json: '"developer"', text: '"developer"', marks: [] },
     { name: 'nothing beside a digit', json: '"dev1" "1dev"', text: '"dev1" "1dev"', marks: [] },
     { name: 'what follows a line break', json: JSON.stringify('a\ndev'), text: `"a\\n${one}"`, marks: [0] },
+    {
+      name: 'no part of a word in a later line',
+      json: JSON.stringify('a\n mydev'),
+      text: JSON.stringify('a\n mydev'),
+      marks: [],
+    },
     { name: 'what follows a word in n', json: '"a ndev n dev"', text: `"a ndev n ${one}"`, marks: [0] },
     { name: 'what stands at the very beginning', json: 'dev', text: one, marks: [0] },
     { name: 'nothing of what is not there', json: '"prod"', text: '"prod"', marks: [] },
@@ -64,6 +70,8 @@ describe('names have one shape', () => {
     ['dev', 'prod'],
     ['dev-1', 'my-2'],
     ['a.b', 'c.d'],
+    ['Dev-A', 'Xev-B'],
+    ['d-1v', 'd1-v'],
   ])('%s and %s', (a, b) => expect(shape(a)).toEqual(shape(b)))
 
   test.each([
