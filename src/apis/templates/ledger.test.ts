@@ -31,7 +31,11 @@ describe('a version is the same', () => {
 describe('an attempt', () => {
   test('is found with what failed, by object', () => {
     const ledger = new TemplateLedger()
-    ledger.record('n', new Map([selected(v1)]), [failed('t'), failed('other', 'Secret/s'), { template: 't', object: 'x' }])
+    ledger.record('n', new Map([selected(v1)]), [
+      failed('t'),
+      failed('other', 'Secret/s'),
+      { template: 't', object: 'x' },
+    ])
     const failure = { namespace: 'n', object: 'ConfigMap/a', reason: 'Invalid', message: 'no ConfigMap/a' }
     expect(ledger.find('t', 'n')).toEqual({
       ...{ version: v1, isSelected: true, isSkipping: false, isExtended: false, failures: [failure] },
@@ -84,7 +88,11 @@ describe('an attempt', () => {
 test('a status lists ten failures, of the first namespaces', () => {
   const ledger = new TemplateLedger()
   for (const n of ['a', 'b', 'c']) {
-    ledger.record(n, new Map([selected(v1)]), ['1', '2', '3', '4', '5', '6'].map((o) => failed('t', `ConfigMap/${o}`)))
+    ledger.record(
+      n,
+      new Map([selected(v1)]),
+      ['1', '2', '3', '4', '5', '6'].map((o) => failed('t', `ConfigMap/${o}`)),
+    )
   }
   const { failures, failed: count } = ledger.tally(v1)
   expect(count).toBe(3)

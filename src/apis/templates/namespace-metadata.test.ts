@@ -49,7 +49,10 @@ describe('wanted', () => {
   })
 
   test('is what the first of two says', () => {
-    expect(said([labels('a', { a: '1' }), labels('b', { a: '1' })])).toEqual({ keys: ['labels a=1 by a'], unsettable: [] })
+    expect(said([labels('a', { a: '1' }), labels('b', { a: '1' })])).toEqual({
+      keys: ['labels a=1 by a'],
+      unsettable: [],
+    })
     expect(said([labels('a', { a: '1' }), labels('b', { a: '2' })])).toEqual({
       keys: ['labels a=1 by a'],
       unsettable: ['a: Conflict: template "a" sets it to "1" and comes first'],
@@ -73,7 +76,10 @@ describe('wanted', () => {
 
   test('is no label that can not be one; an annotation may be anything', () => {
     const of = namespace({ 'authorization.k8s.io/creator': 'a b' })
-    const { keys, unsettable } = said([template('t', { labels: { l: '$(CREATOR)' }, annotations: { l: '$(CREATOR)' } })], of)
+    const { keys, unsettable } = said(
+      [template('t', { labels: { l: '$(CREATOR)' }, annotations: { l: '$(CREATOR)' } })],
+      of,
+    )
     expect(keys).toEqual(['annotations l=a b by t'])
     expect(unsettable).toEqual([expect.stringMatching(/^l: Invalid: "a b": a valid label must be/)])
   })
@@ -113,7 +119,11 @@ describe('the record', () => {
   })
 
   test('is written in one order, and only where it is another', () => {
-    const holders = new Map([['labels b', 't'], ['annotations c', 'u'], ['labels a', 'u']])
+    const holders = new Map([
+      ['labels b', 't'],
+      ['annotations c', 'u'],
+      ['labels a', 'u'],
+    ])
     const text = '{"labels":{"a":"u","b":"t"},"annotations":{"c":"u"}}'
     const written = withHolders(namespace({ x: 'y' }), holders)
     expect(written).toEqual(namespace({ x: 'y', [key]: text }))

@@ -73,9 +73,11 @@ describe('who names an owner', () => {
 
   test.each<{ name: string; object: KubeObject | undefined; old?: KubeObject; allowed?: boolean; refusal?: string }>([
     { name: 'a namespace without one needs no right', object: namespace({}) },
+    { name: 'nor one without annotations', object: namespace() },
     { name: 'nor one that is deleted', object: undefined, old: namespace({ [key]: 'bob' }) },
     { name: 'a creator may name itself', object: namespace({ [key]: 'alice' }) },
     { name: 'an owner stays', object: namespace({ [key]: 'bob' }), old: namespace({ [key]: 'bob' }) },
+    { name: 'also one that could be none now', object: namespace({ [key]: '' }), old: namespace({ [key]: '' }) },
     {
       name: 'another needs a right',
       object: namespace({ [key]: 'bob' }),

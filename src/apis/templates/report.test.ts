@@ -36,7 +36,11 @@ describe('an event tells', () => {
 
   test.each<{ name: string; result: Partial<ObjectResult>; events: object[] }>([
     { name: 'nothing of what went well', result: {}, events: [] },
-    { name: 'a failure, in the namespace and about the template', result: { failure }, events: both('PopulationForbidden') },
+    {
+      name: 'a failure, in the namespace and about the template',
+      result: { failure },
+      events: both('PopulationForbidden'),
+    },
     {
       name: 'what was left out likewise',
       result: { skipped: { reason: 'CreatorUnknown', message: 'no' } },
@@ -47,7 +51,11 @@ describe('an event tells', () => {
       result: { extended: note },
       events: both('PopulationExtended').slice(0, 1),
     },
-    { name: 'a failure before what others added', result: { failure, extended: note }, events: both('PopulationForbidden') },
+    {
+      name: 'a failure before what others added',
+      result: { failure, extended: note },
+      events: both('PopulationForbidden'),
+    },
   ])('$name', async ({ result, events }) => {
     const { events: to, told } = recorder()
     await tell(to, namespace, template, { template: 't', object: 'ConfigMap/a', ...result })
@@ -63,7 +71,8 @@ describe('an event tells', () => {
 
   test('drift that was corrected, if it is news', () => {
     const { events, told } = recorder()
-    const corrected = (isNews: boolean) => ({ message: 'bob changed data.a', isNews }) as ObjectResult['corrected'] & object
+    const corrected = (isNews: boolean) =>
+      ({ message: 'bob changed data.a', isNews }) as ObjectResult['corrected'] & object
     tellCorrected(events, namespace, { template: 't', object: 'ConfigMap/a', corrected: corrected(true) })
     tellCorrected(events, namespace, { template: 't', object: 'ConfigMap/a', corrected: corrected(false) })
     tellCorrected(events, namespace, { template: 't', object: 'ConfigMap/a' })

@@ -4,7 +4,13 @@ import type { Client } from '../../client/client.ts'
 import { StatusError } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { ObjectResult } from './object-result.ts'
-import { type MetadataRequest, planMetadata, settleMetadata, takesAwayMetadata, wantsMetadata } from './settle-metadata.ts'
+import {
+  type MetadataRequest,
+  planMetadata,
+  settleMetadata,
+  takesAwayMetadata,
+  wantsMetadata,
+} from './settle-metadata.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 type Texts = Record<string, string>
@@ -48,7 +54,10 @@ describe('a plan', () => {
         templates: [template('t', { a: '1' })],
         namespace: namespace({ a: '1', b: '2' }, record({ a: 't', b: 't' }, { c: 'u' }), { c: '3' }),
       },
-      changes: ['pruned labels b: 2 to undefined by t undefined', 'pruned annotations c: 3 to undefined by u undefined'],
+      changes: [
+        'pruned labels b: 2 to undefined by t undefined',
+        'pruned annotations c: 3 to undefined by u undefined',
+      ],
     },
     {
       name: 'leaves behind what a template orphans',
@@ -104,11 +113,26 @@ describe('a plan', () => {
 })
 
 test.each<{ name: string; of: Namespace; templates: NamespaceTemplate[]; wants: boolean }>([
-  { name: 'all is set', of: namespace({ a: '1' }, record({ a: 't' })), templates: [template('t', { a: '1' })], wants: false },
+  {
+    name: 'all is set',
+    of: namespace({ a: '1' }, record({ a: 't' })),
+    templates: [template('t', { a: '1' })],
+    wants: false,
+  },
   { name: 'something is not', of: namespace({}), templates: [template('t', { a: '1' })], wants: true },
   { name: 'something can not be', of: namespace({}), templates: [template('t', { a: '$(OWNER)' })], wants: true },
-  { name: 'something is to go', of: namespace({ a: '1' }, record({ a: 't' })), templates: [template('t', {})], wants: true },
-  { name: 'another template holds something', of: namespace({ a: '1' }, record({ a: 'u' })), templates: [], wants: false },
+  {
+    name: 'something is to go',
+    of: namespace({ a: '1' }, record({ a: 't' })),
+    templates: [template('t', {})],
+    wants: true,
+  },
+  {
+    name: 'another template holds something',
+    of: namespace({ a: '1' }, record({ a: 'u' })),
+    templates: [],
+    wants: false,
+  },
 ])('where $name, templates want a write: $wants', ({ of, templates, wants }) => {
   expect(wantsMetadata(templates, of)).toBe(wants)
 })
@@ -146,7 +170,10 @@ describe('settled', () => {
 
   test('needs no write where all is as it is wanted', async () => {
     const of = namespace({ a: '1' }, record({ a: 't' }))
-    expect(await settled({ namespace: of, templates: [template('t', { a: '1' })] })).toEqual({ patches: [], results: [] })
+    expect(await settled({ namespace: of, templates: [template('t', { a: '1' })] })).toEqual({
+      patches: [],
+      results: [],
+    })
   })
 
   test('is what is new, what changes and what goes, in one write of what was looked at', async () => {
