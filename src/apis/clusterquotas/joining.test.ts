@@ -31,7 +31,7 @@ interface Given {
 async function refusal({ all, hard, more = {}, used = {} }: Given): Promise<string | undefined> {
   const deps: JoiningDeps = {
     namespaces: () => all,
-    usedBy: (uid, holder) => (uid === 'u' ? used[holder] : undefined),
+    usedBy: (uid: string, holder: string) => (uid === 'u' ? used[holder] : undefined),
     contentOf: () => [{ type: configMaps, count: 2 }],
     list: () => [],
   } as unknown as JoiningDeps

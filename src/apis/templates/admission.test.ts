@@ -295,7 +295,7 @@ describe('who changes a namespace', () => {
 describe('it sets', () => {
   const mutated = (given: Given, warnings: string[] = []) =>
     pluginFor(given).mutate?.(attributesOf(given, warnings) as never, undefined as never)
-  const metadataOf = async (given: Given) => ((await mutated(given)) as KubeObject | undefined)?.metadata
+  const metadataOf = async (given: Given) => ((await mutated(given)) as unknown as KubeObject | undefined)?.metadata
 
   test('who created the namespace, whatever the client says', async () => {
     const marked = { name: 'n', labels: { [creatorKey]: 'alice' }, annotations: { [creatorKey]: 'alice' } }
@@ -335,7 +335,7 @@ describe('it sets', () => {
   test('what templates say of labels, and who said it', async () => {
     const warnings: string[] = []
     const given = { templates: [sets], object: namespace({ a: '2' }) }
-    const { metadata } = (await mutated(given, warnings)) as KubeObject
+    const { metadata } = (await mutated(given, warnings)) as unknown as KubeObject
     expect(metadata.labels?.['a']).toBe('1')
     expect(metadata.annotations?.[holders]).toBe(record)
     expect(warnings).toEqual(['label a is "1" here: template "t" sets it to "1"'])
@@ -369,8 +369,8 @@ describe('it sets', () => {
     const made = async (finalizers: string[] | undefined, operation = 'CREATE') => {
       const object = { metadata: { name: 't', ...(finalizers && { finalizers }) } }
       const a = { ...attributesOf({}), operation, type: templateType, object }
-      return ((await pluginFor({}).mutate?.(a as never, undefined as never)) as KubeObject | undefined)?.metadata
-        .finalizers
+      return ((await pluginFor({}).mutate?.(a as never, undefined as never)) as unknown as KubeObject | undefined)
+        ?.metadata.finalizers
     }
     expect(await made(undefined)).toEqual([finalizer])
     expect(await made(['a/b'])).toEqual(['a/b', finalizer])

@@ -60,11 +60,12 @@ function refusal({ templates = [protecting], records = [], write = {}, rights, n
     ...{ object: object('c'), oldObject: undefined, user: { username: 'alice', groups: ['team'] } },
     ...write,
   } as unknown as Attributes
+  const judge = (): unknown => plugin.validate?.(a)
   try {
-    plugin.validate?.(a)
+    judge()
     return undefined
   } catch {
-    return thrown(() => plugin.validate?.(a)).message
+    return thrown(judge).message
   }
 }
 const refused = (verb = 'create', name = 't'): string =>
