@@ -161,8 +161,8 @@ describe('who creates a namespace', () => {
       name: 'leaves the labels of templates as they are',
       given: { templates: [template('t', { namespaceMetadata: { labels: { a: '1' } } })] },
       refused:
-        'namespaces "n" is forbidden: label a is not as it must be: template "t" sets it to "1". A namespace with such ' +
-        'a template is created by metadata.name, and webhooks leave it as it is',
+        'namespaces "n" is forbidden: label a is not as it must be: template "t" sets it to "1". A namespace with ' +
+        'such a template is created by metadata.name, and webhooks leave it as it is',
     },
     {
       name: 'is not asked for that where another process sets them',

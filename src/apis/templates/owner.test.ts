@@ -67,8 +67,8 @@ describe('who names an owner', () => {
     }
   }
   const stays = (before: string, owner: string): string =>
-    `Namespace "n" is invalid: metadata.annotations[${key}]: Invalid value: "${owner}": the owner of a namespace does ` +
-    `not change: it is "${before}"`
+    `Namespace "n" is invalid: metadata.annotations[${key}]: Invalid value: "${owner}": the owner of a namespace ` +
+    `does not change: it is "${before}"`
   const may = 'needs the verb "assign-owner" on namespaces'
 
   test.each<{ name: string; object: KubeObject | undefined; old?: KubeObject; allowed?: boolean; refusal?: string }>([

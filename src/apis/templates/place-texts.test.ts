@@ -1,4 +1,4 @@
-/** The texts in which namespaces that are alike differ: taken out of a question, put into another namespace's answer. */
+/** The texts in which namespaces that are alike differ: taken out of a question, put into another one's answer. */
 import { describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../kube/types.ts'
 import { PlaceTexts } from './place-texts.ts'

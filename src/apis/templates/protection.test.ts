@@ -69,8 +69,8 @@ function refusal({ templates = [protecting], records = [], write = {}, rights, n
   }
 }
 const refused = (verb = 'create', name = 't'): string =>
-  `configmaps "c" is forbidden: user "alice" cannot ${verb} ConfigMap c in namespace "n": template "${name}" protects ` +
-  `it; holders of the verb "bypass" on namespacetemplates "${name}" may`
+  `configmaps "c" is forbidden: user "alice" cannot ${verb} ConfigMap c in namespace "n": template "${name}" ` +
+  `protects it; holders of the verb "bypass" on namespacetemplates "${name}" may`
 const user = (username: string, ...groups: string[]) => ({ user: { username, groups } })
 
 describe('the place of a protected object', () => {

@@ -35,16 +35,16 @@ describe('no token', () => {
 
   test('stands in the role that is bound', () => {
     expect(told(of('rbac.authorization.k8s.io/v1/RoleBinding', { roleRef: { name: '$(CREATOR)' } }))).toEqual([
-      'f.roleRef.name: Invalid value: "$(CREATOR)": a token can not stand here: the rights of the author depend on the ' +
-        'role that is bound',
+      'f.roleRef.name: Invalid value: "$(CREATOR)": a token can not stand here: the rights of the author depend on ' +
+        'the role that is bound',
     ])
   })
 
   test('has another name: what is meant as text is escaped', () => {
     const known = '$(CREATOR), $(OWNER), $(NAMESPACE), $(size), $(tier)'
     expect(told(of('v1/ConfigMap', { data: { a: 'x $(CREATER)', b: '$$(CREATER)', c: '$( size )' } }))).toEqual([
-      `f.data.a: Invalid value: "x $(CREATER)": $(CREATER) is no token: there are ${known}. The text itself is written ` +
-        '$$(CREATER)',
+      `f.data.a: Invalid value: "x $(CREATER)": $(CREATER) is no token: there are ${known}. The text itself is ` +
+        'written $$(CREATER)',
       expect.stringMatching(/^f\.data\.c: Invalid value: "\$\( size \)": \$\( size \) is no token/),
     ])
     expect(tokenErrors({ data: { a: '$(x)' } }, 'f')).toHaveLength(1)
