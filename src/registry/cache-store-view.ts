@@ -1,5 +1,5 @@
 /** The watch cache as features see it that follow all types. */
-import type { Revision } from '../storage/storage.ts'
+import { type Revision, StorageError } from '../storage/storage.ts'
 import { spanOf } from '../watch/type-cache.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
 import type { ObjectVersion, StoreView } from './registry.ts'
@@ -23,8 +23,13 @@ export class CacheStoreView implements StoreView {
     return this.#cache.type(storageName).collect(spanOf(namespace)).values
   }
 
-  glances(storageName: string, step: number): Generator<readonly ObjectVersion[]> {
-    return this.#cache.type(storageName).glances(step)
+  glances(storageName: string, step: number, namespace = ''): Generator<readonly ObjectVersion[]> {
+    return this.#cache.type(storageName).glances(step, spanOf(namespace))
+  }
+
+  checkSound(storageName: string): void {
+    const damage = this.#cache.damaged.find(storageName, spanOf(''))
+    if (damage !== undefined) throw new StorageError('damaged', damage)
   }
 
   find(storageName: string, namespace: string, name: string): ObjectVersion | undefined {

@@ -221,8 +221,13 @@ export interface StoreView {
   count(storageName: string, namespace: string): number
   /** Ascending by key; '' = all namespaces. */
   versions(storageName: string, namespace: string): readonly ObjectVersion[]
-  /** Of one type, in steps of so many; see `TypeCache.glances`. */
-  glances(storageName: string, step: number): Generator<readonly ObjectVersion[]>
+  /** Of one type, in steps of so many, in all namespaces or one; see `TypeCache.glances`. */
+  glances(storageName: string, step: number, namespace?: string): Generator<readonly ObjectVersion[]>
+  /**
+   * After a look at all of a type, which leaves out what is damaged.
+   * @throws StorageError code=damaged where one has been left out
+   */
+  checkSound(storageName: string): void
   find(storageName: string, namespace: string, name: string): ObjectVersion | undefined
   /** As `find`, for callers that look once: what has to be fetched for it is not kept. */
   glance(storageName: string, namespace: string, name: string): ObjectVersion | undefined

@@ -230,9 +230,9 @@ export class TypeCache implements VersionHome {
    * the step that has been reached is met as it is then. What had to be fetched for it is not kept. Damaged objects are
    * left out, as in `subscribe`.
    */
-  *glances(step: number): Generator<readonly ObjectVersion[]> {
-    for (let start = ''; ; ) {
-      const { slots, more } = this.#records.slots(start, pastAllKeys, step)
+  *glances(step: number, span: KeySpan = { start: '', end: pastAllKeys }): Generator<readonly ObjectVersion[]> {
+    for (let { start } = span; ; ) {
+      const { slots, more } = this.#records.slots(start, span.end, step)
       const missing = this.#missing.glance(slots)
       const seen = Array.from(slots, (slot) => this.#glanceAt(slot, missing))
       start = `${seen.at(-1)?.key ?? ''}\0`

@@ -10,7 +10,6 @@ import type { Projection } from '../../registry/registry.ts'
 import type { Figures } from './figures.ts'
 import { clusterQuotaKind } from './kind.ts'
 import type { QuotaIndex } from './quota-index.ts'
-import { counterName } from './records.ts'
 import type { ParsedQuota } from './selection.ts'
 import { figuresApplied } from './status.ts'
 import { appliedQuotaResource, type ClusterResourceQuota } from './types.ts'
@@ -54,9 +53,8 @@ export function appliedQuotas({ source, quotas, figures, findNamespace }: Applie
         show(quota: ClusterResourceQuota) {
           const { metadata, spec, status } = quota
           const { uid, per } = parsedOf(quota) ?? { uid: '', per: undefined }
-          const seen = figures.of(uid)
-          const share = seen.shares.get(name)
-          const counter = share && seen.counters.get(counterName(uid, share.holder))
+          const share = figures.shareOf(uid, name)
+          const counter = share && figures.counterOf(uid, share.holder)
           const applied = figuresApplied({ quota, per, name, share, counter, observed: status?.observedGeneration })
           return {
             metadata: { ...metadata, namespace: name },

@@ -1,7 +1,7 @@
 /** ClusterResourceQuota: limits over several namespaces, charged in the transaction that changes content. */
 import { changesOf } from '../../controller/source.ts'
 import type { Feature, FeatureContext, FeatureParts } from '../../feature/feature.ts'
-import { typeFeed } from '../../feature/type-feed.ts'
+import { typeFeed, versionSteps } from '../../feature/type-feed.ts'
 import { qualifiedResource } from '../../kube/gvk.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { namespaceResource } from '../namespaces/types.ts'
@@ -17,7 +17,7 @@ import { Figures } from './figures.ts'
 import { clusterQuotaKind } from './kind.ts'
 import { QuotaIndex } from './quota-index.ts'
 import { ClusterQuotaReconciler, changedFigures, clusterQuotaControllerName, formerQuotas } from './reconcile.ts'
-import { accountFolder, counterFolder, counterName, QuotaRecords, recordStorage } from './records.ts'
+import { accountFolder, counterFolder, QuotaRecords, recordStorage } from './records.ts'
 import { StatusWriter } from './status-writer.ts'
 import { clusterQuotaStrategy } from './strategy.ts'
 import { appliedQuotaResource, type ClusterResourceQuota, clusterQuotaResource } from './types.ts'
@@ -41,7 +41,7 @@ export const clusterResourceQuotas = (options: ClusterQuotaOptions): Feature => 
 })
 
 function openClusterQuotas(context: FeatureContext, { isShared }: ClusterQuotaOptions): FeatureParts {
-  const { authorizer, catalog, clock, lister, log, stored, typeOf, writeRecords } = context
+  const { authorizer, catalog, clock, lister, log, stored, turns, typeOf, writeRecords } = context
   const [type, namespaceType, quotaType] = [
     typeOf(clusterQuotaResource),
     typeOf(namespaceResource),
@@ -49,10 +49,10 @@ function openClusterQuotas(context: FeatureContext, { isShared }: ClusterQuotaOp
   ]
   const quotas = new QuotaIndex()
   const records = new QuotaRecords(type)
-  const figures = new Figures()
+  const figures = new Figures({ stored, records, turns })
   const statuses = new StatusWriter({ quotas, figures, type, writeRecords, log })
   const use = new Use(() => {
-    figures.follow(stored, records)
+    figures.follow()
     return new StoredEpochs(context, quotaType)
   })
   quotas.follow(lister, type, () => use.begin())
@@ -67,7 +67,11 @@ function openClusterQuotas(context: FeatureContext, { isShared }: ClusterQuotaOp
     contentOf: (namespace) => lister.contentOf(namespace),
     list: (ofType, namespace) => [...lister.list(ofType, namespace)].map(({ object }) => object),
   }
-  const namespaces = (): Iterable<{ name: string; metadata: KubeObject['metadata'] }> => lister.list(namespaceType, '')
+  /** Nothing that is damaged is passed over: whether a quota selects it is not known. */
+  function* namespaces(): ReturnType<typeof versionSteps<KubeObject>> {
+    yield* versionSteps(stored, namespaceType)
+    stored.checkSound(namespaceType.storageName)
+  }
   const findNamespace = (name: string): KubeObject | undefined => lister.find(namespaceType, '', name)?.object
   const isInUse = (): boolean => use.hasBegun
   const onUse = (listener: () => void): void => use.onBegin(listener)
@@ -76,9 +80,8 @@ function openClusterQuotas(context: FeatureContext, { isShared }: ClusterQuotaOp
     admission: [
       clusterQuotaAdmission({
         ...deps,
-        authorizer,
-        namespaces,
-        usedBy: (uid, holder) => figures.of(uid).counters.get(counterName(uid, holder))?.used,
+        ...{ authorizer, turns, namespaces },
+        usedBy: (uid, holder) => figures.counterOf(uid, holder)?.used,
         isInUse,
         onUse,
       }),
@@ -105,6 +108,7 @@ function openClusterQuotas(context: FeatureContext, { isShared }: ClusterQuotaOp
           ...deps,
           figures,
           statuses,
+          turns,
           namespaces,
           see: (view, namespace) => view.see(namespaceType, '', namespace),
           writeRecords,

@@ -1,16 +1,23 @@
 /**
  * What every quota shows, from the records as the cache has them: kept up to date change by change, so that a status
- * costs no look at all namespaces.
+ * costs no look at all namespaces. What is stored already is read when it is first asked for, in slices of the loop: a
+ * start waits for none of it, and what is enforced does not stand on it.
  */
+
+import type { Eventual } from '../../base/eventual.ts'
+import { type Resumable, runInSlices } from '../../base/resumable.ts'
+import type { Turns } from '../../base/turns.ts'
 import { addQuantities, type Quantity, subtractQuantities, zero } from '../../kube/quantity.ts'
 import type { ObjectVersion, StoreView } from '../../registry/registry.ts'
-import type { Amounts } from '../pods/resources.ts'
+import { type Amounts, amounts } from '../pods/resources.ts'
 import { usedIn } from './charges.ts'
+import { Largest, type Ranked } from './largest.ts'
 import {
   type Account,
   accountFolder,
   type Counter,
   counterFolder,
+  counterName,
   type QuotaRecords,
   recordStorage,
   type Share,
@@ -23,23 +30,66 @@ export interface QuotaRecordsSeen {
   readonly counters: ReadonlyMap<string, Counter>
   /** Of all counters together. */
   readonly total: Amounts
+  /** Those that use most of these limits; undefined = not before `Figures.rank`. */
+  largest(hard: Amounts): LargestOfQuota | undefined
+}
+
+export interface LargestOfQuota {
+  readonly namespaces: readonly Ranked<Share>[]
+  /** By holder. */
+  readonly accounts: readonly Ranked<Counter>[]
 }
 
 class Seen implements QuotaRecordsSeen {
   readonly shares = new Map<string, Share>()
   readonly counters = new Map<string, Counter>()
   readonly #total = new Map<string, Quantity>()
+  readonly #namespaces = new Largest(this.shares, (name) => name)
+  readonly #accounts = new Largest(this.counters, (_name, { holder = '' }) => holder)
+  /** Until all are ranked, where that is under way. */
+  #ranking: Promise<void> | undefined
 
   get total(): Amounts {
     return this.#total
   }
 
+  largest(hard: Amounts): LargestOfQuota | undefined {
+    const [namespaces, accounts] = [this.#namespaces.listed(hard), this.#accounts.listed(hard)]
+    return namespaces && accounts && { namespaces, accounts }
+  }
+
+  /** Those of one after those of the other. */
+  async rank(hard: Amounts, turns: Turns): Promise<void> {
+    while (this.largest(hard) === undefined) {
+      this.#ranking ??= inSlices(this.#rankMissing(hard), turns).finally(() => {
+        this.#ranking = undefined
+      })
+      await this.#ranking
+    }
+  }
+
+  *#rankMissing(hard: Amounts): Resumable<void> {
+    for (const largest of [this.#namespaces, this.#accounts]) {
+      if (largest.listed(hard) === undefined) yield* largest.rank(hard)
+    }
+  }
+
+  share(namespace: string, share: Share | undefined): void {
+    const before = this.shares.get(namespace)
+    if (share === undefined) this.shares.delete(namespace)
+    else this.shares.set(namespace, share)
+    this.#namespaces.changed(namespace, before)
+  }
+
   count(name: string, counter: Counter | undefined): void {
     const before = this.counters.get(name)
     for (const [resource, q] of usedIn(before?.used)) this.#add(resource, subtractQuantities(zero, q))
-    for (const [resource, q] of usedIn(counter?.used)) this.#add(resource, q)
+    // What is seen for the first time is mostly one of very many that do not change: it is parsed and not remembered.
+    const used = before === undefined ? amounts(counter?.used) : usedIn(counter?.used)
+    for (const [resource, q] of used) this.#add(resource, q)
     if (counter === undefined) this.counters.delete(name)
     else this.counters.set(name, counter)
+    this.#accounts.changed(name, before)
   }
 
   #add(resource: string, q: Quantity): void {
@@ -49,32 +99,83 @@ class Seen implements QuotaRecordsSeen {
   }
 }
 
-const nothing: QuotaRecordsSeen = new Seen()
+export interface FiguresDeps {
+  readonly stored: Pick<StoreView, 'find' | 'glances' | 'followOne'>
+  readonly records: QuotaRecords
+  readonly turns: Turns
+}
+
+/** Records read at once. */
+const readAtOnce = 64
 
 export class Figures {
+  readonly #deps: FiguresDeps
   readonly #byUid = new Map<string, Seen>()
   readonly #listeners = new Set<(uid: string) => void>()
+  readonly #nothing = new Seen()
+  #survey: Promise<void> | undefined
+  #isSurveyed = false
 
-  follow(stored: Pick<StoreView, 'versions' | 'followOne'>, { accountType, counterType }: QuotaRecords): void {
-    const tell = (next: ObjectVersion | undefined, old: ObjectVersion | undefined): void => {
-      const folder = (next ?? old)?.namespace
-      if (folder === accountFolder) {
-        this.#accountChanged((next ?? old)?.name ?? '', next?.as(accountType).object, old?.as(accountType).object)
-      } else if (folder === counterFolder) {
-        this.#counterChanged((next ?? old)?.name ?? '', next?.as(counterType).object, old?.as(counterType).object)
-      }
-    }
+  constructor(deps: FiguresDeps) {
+    this.#deps = deps
+  }
+
+  /** From now on; what is there already is `surveyed`. */
+  follow(): void {
+    this.#deps.stored.followOne(recordStorage, (next, old) => this.#see(next, old))
+  }
+
+  /** Until `of` shows all that is stored. */
+  surveyed(): Eventual<void> {
+    if (this.#isSurveyed) return undefined
+    this.#survey ??= inSlices(this.#lookAtAll(), this.#deps.turns).finally(() => {
+      this.#survey = undefined
+    })
+    return this.#survey
+  }
+
+  /** What changes meanwhile is followed, and seen once more as it is then. */
+  *#lookAtAll(): Resumable<void> {
     // Other records lie beside these, one for each populated namespace: they are not looked at.
     for (const folder of [accountFolder, counterFolder]) {
-      for (const version of stored.versions(recordStorage, folder)) {
-        if (version.damage === undefined) tell(version, undefined)
+      for (const step of this.#deps.stored.glances(recordStorage, readAtOnce, folder)) {
+        for (const version of step) this.#see(version, undefined)
+        yield
       }
     }
-    stored.followOne(recordStorage, tell)
+    this.#isSurveyed = true
+  }
+
+  #see(next: ObjectVersion | undefined, old: ObjectVersion | undefined): void {
+    const { accountType, counterType } = this.#deps.records
+    const { namespace: folder, name = '' } = next ?? old ?? {}
+    if (folder === accountFolder) {
+      this.#accountChanged(name, next?.as(accountType).object, old?.as(accountType).object)
+    } else if (folder === counterFolder) {
+      this.#counterChanged(name, next?.as(counterType).object, old?.as(counterType).object)
+    }
   }
 
   of(uid: string): QuotaRecordsSeen {
-    return this.#byUid.get(uid) ?? nothing
+    return this.#byUid.get(uid) ?? this.#nothing
+  }
+
+  /** Until it is known which use most of what the quota limits. */
+  async rank({ uid, hard }: Pick<ParsedQuota, 'uid' | 'hard'>): Promise<void> {
+    await this.#byUid.get(uid)?.rank(hard, this.#deps.turns)
+  }
+
+  /** What a namespace uses, as it is stored: whether or not it is surveyed. */
+  shareOf(uid: string, namespace: string): Share | undefined {
+    const { stored, records } = this.#deps
+    const account = sound(stored.find(recordStorage, accountFolder, namespace))?.as(records.accountType).object
+    return account?.shares?.find(({ quota }) => quota === uid)
+  }
+
+  /** The same of an account. */
+  counterOf(uid: string, holder: string): Counter | undefined {
+    const { stored, records } = this.#deps
+    return sound(stored.find(recordStorage, counterFolder, counterName(uid, holder)))?.as(records.counterType).object
   }
 
   /** Of all quotas that have records. */
@@ -91,11 +192,11 @@ export class Figures {
   #accountChanged(namespace: string, next: Account | undefined, old: Account | undefined): void {
     for (const { quota } of old?.shares ?? []) {
       if (next?.shares?.some((share) => share.quota === quota)) continue
-      this.#byUid.get(quota)?.shares.delete(namespace)
+      this.#byUid.get(quota)?.share(namespace, undefined)
       this.#changed(quota)
     }
     for (const share of next?.shares ?? []) {
-      this.#seen(share.quota).shares.set(namespace, share)
+      this.#seen(share.quota).share(namespace, share)
       this.#changed(share.quota)
     }
   }
@@ -118,6 +219,13 @@ export class Figures {
     if (seen?.shares.size === 0 && seen.counters.size === 0) this.#byUid.delete(uid)
     for (const listener of this.#listeners) listener(uid)
   }
+}
+
+const sound = (version: ObjectVersion | undefined): ObjectVersion | undefined =>
+  version?.damage === undefined ? version : undefined
+
+async function inSlices(work: Resumable<void>, turns: Turns): Promise<void> {
+  await runInSlices(work, await turns.begin())
 }
 
 /** Whether the quota counts the namespace as its spec and the namespace say. */

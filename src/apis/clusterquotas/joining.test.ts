@@ -1,6 +1,7 @@
 /** What an edit of a selector takes into a quota, before it is stored. */
 import { expect, test } from 'vitest'
 import { thrown } from '../../../test/support/refusal.ts'
+import { Turns } from '../../base/turns.ts'
 import { loadCatalog } from '../../catalog/catalog.ts'
 import { requiredType } from '../../kube/resource-type.ts'
 import { checkJoining, type JoiningDeps } from './joining.ts'
@@ -30,7 +31,11 @@ interface Given {
 /** Each namespace holds two ConfigMaps. */
 async function refusal({ all, hard, more = {}, used = {} }: Given): Promise<string | undefined> {
   const deps: JoiningDeps = {
-    namespaces: () => all,
+    // Each slice is used up at once.
+    turns: new Turns({ now: () => performance.now() * 1e6 }),
+    *namespaces() {
+      for (let from = 0; from < all.length; from += 50) yield all.slice(from, from + 50)
+    },
     usedBy: (uid: string, holder: string) => (uid === 'u' ? used[holder] : undefined),
     contentOf: () => [{ type: configMaps, count: 2 }],
     list: () => [],

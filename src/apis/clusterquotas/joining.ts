@@ -3,8 +3,8 @@
  * a few namespaces at a time. It is a look and no guarantee: what is created until the namespaces are counted counts
  * too, as where a limit is lowered.
  */
-import { setImmediate } from 'node:timers/promises'
 import type { Attributes } from '../../admission/admission.ts'
+import type { Turns } from '../../base/turns.ts'
 import { wholeQuantity } from '../../kube/quantity.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -16,13 +16,12 @@ import { countedOver, isLimited, type ParsedQuota } from './selection.ts'
 import { namespacesName, type Printed } from './types.ts'
 
 export interface JoiningDeps extends CountedContent {
-  namespaces(): Iterable<Pick<KubeObject, 'metadata'>>
+  readonly turns: Turns
+  /** In steps, each as it is when it is come to. */
+  namespaces(): Iterable<readonly Pick<KubeObject, 'metadata'>[]>
   /** What the account of a quota has used; undefined = nothing. */
   usedBy(uid: string, holder: string): Printed | undefined
 }
-
-/** Namespaces looked at before other work has a turn. */
-const lookedAtOnce = 50
 
 /** @throws StatusError Forbidden */
 export async function checkJoining(
@@ -31,17 +30,21 @@ export async function checkJoining(
   { next, old }: { readonly next: ParsedQuota; readonly old: ParsedQuota },
 ): Promise<void> {
   const joining = new Map<string, Amounts>()
-  let looked = 0
-  for (const namespace of deps.namespaces()) {
-    if (++looked % lookedAtOnce === 0) await setImmediate()
-    const more = next.selects(namespace)
-    if (more === old.selects(namespace)) continue
-    const holder = next.holderOf(namespace)
-    const total = joining.get(holder) ?? new Map()
-    joining.set(holder, total)
-    const used = countContent(deps, namespace.metadata.name ?? '', next, [])
-    if (next.scopes.length === 0) used.set(namespacesName, one)
-    addUsage(total, next.hard, used, more ? 1 : -1)
+  const slice = await deps.turns.begin()
+  for (const step of deps.namespaces()) {
+    for (const namespace of step) {
+      const more = next.selects(namespace)
+      if (more === old.selects(namespace)) continue
+      const holder = next.holderOf(namespace)
+      const total = joining.get(holder) ?? new Map()
+      joining.set(holder, total)
+      const used = countContent(deps, namespace.metadata.name ?? '', next, [])
+      if (next.scopes.length === 0) used.set(namespacesName, one)
+      addUsage(total, next.hard, used, more ? 1 : -1)
+      const pause = slice.pause()
+      if (pause !== undefined) await pause
+    }
+    await slice.pause()
   }
   for (const [holder, charge] of joining) {
     if (!isLimited(next, holder)) continue

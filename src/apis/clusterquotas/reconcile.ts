@@ -3,10 +3,10 @@
  * one, each in a transaction of its own, and then says so in `status.observedGeneration`. From the change on, what is
  * decided about namespaces stands on the new spec, so what is in line stays so.
  */
-import { setImmediate } from 'node:timers/promises'
 import type { DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
 import { aborted } from '../../base/aborted.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
+import type { Turns } from '../../base/turns.ts'
 import type { ObjectKey, Reconciler, Source } from '../../controller/controller.ts'
 import { keysOf } from '../../controller/source.ts'
 import type { FeatureContext } from '../../feature/feature.ts'
@@ -22,8 +22,9 @@ export const clusterQuotaControllerName = 'cluster-resource-quota-controller'
 export interface ClusterQuotaReconcilerDeps extends AlignDeps, Pick<FeatureContext, 'writeRecords' | 'log'> {
   readonly figures: Figures
   readonly statuses: StatusWriter
-  /** As the cache shows them. */
-  namespaces(): Iterable<{ readonly name: string; readonly metadata: KubeObject['metadata'] }>
+  readonly turns: Turns
+  /** In steps, each as it is when it is come to. */
+  namespaces(): Iterable<readonly { readonly name: string; readonly metadata: KubeObject['metadata'] }[]>
   see(
     view: DecisionView,
     namespace: string,
@@ -32,8 +33,6 @@ export interface ClusterQuotaReconcilerDeps extends AlignDeps, Pick<FeatureConte
 
 /** Keys of this namespace ask for the status alone. */
 const statusOnly = 'status'
-/** Namespaces looked at before other work has a turn. */
-const lookedAtOnce = 200
 /** Namespaces brought in line at one time. */
 const alignedAtOnce = 8
 const mostRemoved = 50
@@ -51,6 +50,7 @@ export class ClusterQuotaReconciler implements Reconciler {
       await statuses.write(name)
       return undefined
     }
+    await this.#deps.figures.surveyed()
     await this.#removeFormer(signal)
     const quota = quotas.find(name)
     if (quota === undefined) return undefined
@@ -68,14 +68,16 @@ export class ClusterQuotaReconciler implements Reconciler {
 
   /** False if it must end before all are in line. */
   async #alignAll(quota: ParsedQuota, signal: AbortSignal): Promise<boolean> {
-    const { quotas, figures, log } = this.#deps
+    const { quotas, figures, log, turns } = this.#deps
     for (;;) {
       await this.#awaitQueued()
       const out: string[] = []
-      let looked = 0
-      for (const { name, metadata } of this.#deps.namespaces()) {
-        if (++looked % lookedAtOnce === 0) await setImmediate()
-        if (!isInLine(quota, figures.of(quota.uid).shares.get(name), { metadata })) out.push(name)
+      const slice = await turns.begin()
+      for (const step of this.#deps.namespaces()) {
+        for (const { name, metadata } of step) {
+          if (!isInLine(quota, figures.of(quota.uid).shares.get(name), { metadata })) out.push(name)
+        }
+        await slice.pause()
       }
       if (out.length === 0) return true
       const misfits = await this.#align(out, () => signal.aborted || quotas.find(quota.name) !== quota)

@@ -1,5 +1,4 @@
 /** How often a status is stored, and how much it says. */
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Decision, DecisionView } from '../../admission/admission.ts'
 import { silentLog } from '../../base/log.ts'
@@ -7,11 +6,11 @@ import { loadCatalog } from '../../catalog/catalog.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { Lister } from '../../registry/registry.ts'
 import { usedIn } from './charges.ts'
-import type { Figures } from './figures.ts'
+import type { Figures, QuotaRecordsSeen } from './figures.ts'
 import { clusterQuotaKind } from './kind.ts'
 import { QuotaIndex } from './quota-index.ts'
-import { parseQuota } from './selection.ts'
-import { figuresShown, LimitParts } from './status.ts'
+import type { Share } from './records.ts'
+import { figuresShown } from './status.ts'
 import { StatusWriter } from './status-writer.ts'
 import type { ClusterResourceQuota, Printed } from './types.ts'
 
@@ -21,16 +20,16 @@ const quotaOf = (hard: Printed): ClusterResourceQuota => ({
   spec: { selector: { labels: { matchLabels: { kind: 'team' } } }, quota: { hard } },
 })
 const shareOf = { quota: 'u', counted: '', holder: '' }
-const seen = (used: Printed, namespaces = 1) => ({
-  shares: new Map(Array.from({ length: namespaces }, (_, i) => [`n${i}`, { ...shareOf, used }])),
-  counters: new Map([['u.all', { metadata: {}, quota: 'u', holder: '', namespaces, used }]]),
-  total: usedIn(used),
-})
+const shares = (used: Printed, namespaces: number): Map<string, Share> =>
+  new Map(Array.from({ length: namespaces }, (_, i) => [`n${i}`, { ...shareOf, used }]))
 
 /** Writes are decided at once, and done when the test says so. */
 class World {
   stored: ClusterResourceQuota = quotaOf({ pods: '9' })
   used = 0
+  isRanked = false
+  ranked = 0
+  onRanked: () => void = () => {}
   readonly undone: { done(): void; fail(): void }[] = []
   readonly #tell = new Set<(uid: string) => void>()
   readonly writer: StatusWriter
@@ -44,8 +43,14 @@ class World {
       },
     }
     quotas.follow(lister as Lister, type, () => {})
-    const figures = {
-      of: () => seen({ pods: String(this.used) }),
+    const figures: Pick<Figures, 'of' | 'surveyed' | 'rank' | 'onChange'> = {
+      of: () => this.#seen(),
+      surveyed: () => undefined,
+      rank: async () => {
+        this.ranked++
+        this.isRanked = true
+        this.onRanked()
+      },
       onChange: (listener: (uid: string) => void) => {
         this.#tell.add(listener)
         return () => {}
@@ -56,7 +61,9 @@ class World {
       ...{ quotas, type, log: silentLog },
       figures: figures as unknown as Figures,
       writeRecords: (decide: (view: DecisionView) => Decision | undefined) => {
-        const object = decide(view)?.writes?.[0]?.object as ClusterResourceQuota
+        const decision = decide(view)
+        if (decision === undefined) return Promise.resolve()
+        const object = decision.writes?.[0]?.object as ClusterResourceQuota
         return new Promise((resolve, reject) => {
           this.undone.push({
             done: () => {
@@ -68,6 +75,17 @@ class World {
         })
       },
     })
+  }
+
+  #seen(): QuotaRecordsSeen {
+    const used = { pods: String(this.used) }
+    const largest = { namespaces: [{ name: 'n', part: 1, one: { ...shareOf, used } }], accounts: [] }
+    return {
+      shares: shares(used, 1),
+      counters: new Map(),
+      total: usedIn(used),
+      largest: () => (this.isRanked ? largest : undefined),
+    }
   }
 
   change(): void {
@@ -118,37 +136,36 @@ test('a status that could not be stored is stored for the next reader', async ()
   expect(await next).toEqual({ pods: '1' })
 })
 
+test('what is listed is ranked before the write, and again if it is not known when that is decided', async () => {
+  const world = new World()
+  world.change()
+  const first = world.read()
+  await settle()
+  expect(world.ranked).toBe(1)
+  world.undone[0]?.done()
+  await first
+  world.change()
+  // Decided once the ranking is gone again: nothing is written, and it is ranked anew.
+  world.onRanked = () => {
+    if (world.ranked < 4) world.isRanked = false
+  }
+  const second = world.read()
+  await settle()
+  expect(world.undone).toHaveLength(2)
+  expect(world.ranked).toBe(4)
+  world.undone[1]?.done()
+  expect(await second).toEqual({ pods: '2' })
+})
+
 test('a quota of many resources lists as many namespaces as fit, and its total is exact', () => {
   const hard = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`count/kinds-${i}.example.com`, '1000']))
   const used = Object.fromEntries(Object.keys(hard).map((name) => [name, '7']))
   const quota = quotaOf(hard)
-  const status = figuresShown(new LimitParts(), quota, parseQuota(quota), seen(used, 5000), 1)
+  const all = shares(used, 5000)
+  const namespaces = [...all].slice(0, 100).map(([name, one]) => ({ name, part: 0.007, one }))
+  const seen = { shares: all, total: usedIn(used), largest: { namespaces, accounts: [] } }
+  const status = figuresShown(quota, undefined, seen, 1)
   expect(status).toMatchObject({ namespaceCount: 5000, total: { hard, used } })
   expect(JSON.stringify(status).length).toBeLessThan(128 * 1024)
   expect(status.namespaces?.length).toBeGreaterThan(0)
-})
-
-test('the namespaces that are listed are those that use most of a limit, then by name, in any order of coming', () => {
-  const hard = { pods: '10', 'requests.cpu': '4' }
-  const quota = quotaOf(hard)
-  const parsed = parseQuota(quota)
-  const used = fc.record({ pods: fc.nat(12).map(String), 'requests.cpu': fc.nat(4000).map((n) => `${n}m`) })
-  const all = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1, maxLength: 4 }), used), {
-    selector: ([name]) => name,
-    maxLength: 300,
-  })
-  fc.assert(
-    fc.property(all, (namespaces) => {
-      const shares = new Map(namespaces.map(([name, printed]) => [name, { ...shareOf, used: printed }]))
-      const part = ({ pods, 'requests.cpu': cpu }: (typeof namespaces)[number][1]): number =>
-        Math.max(Number(pods) / 10, Number.parseInt(cpu, 10) / 4000)
-      const expected = namespaces
-        .toSorted(([a, x], [b, y]) => part(y) - part(x) || (a < b ? -1 : 1))
-        .map(([name]) => name)
-        .slice(0, 100)
-      const status = figuresShown(new LimitParts(), quota, parsed, { shares, counters: new Map(), total: new Map() }, 1)
-      expect(status.namespaces?.map(({ namespace }) => namespace)).toEqual(expected)
-      expect(status.namespaceCount).toBe(namespaces.length)
-    }),
-  )
 })

@@ -2,6 +2,7 @@
  * Stores what quotas show. What is enforced is in the counters; the status follows them: within a second for watchers,
  * and before an answer to a client that reads the quota (`settled`), so that a read shows all that was acknowledged.
  */
+import { isPending } from '../../base/eventual.ts'
 import type { FeatureContext } from '../../feature/feature.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -9,7 +10,7 @@ import { encodeStored } from '../../kube/stored-form.ts'
 import type { Figures } from './figures.ts'
 import type { QuotaIndex } from './quota-index.ts'
 import type { ParsedQuota } from './selection.ts'
-import { figuresShown, LimitParts } from './status.ts'
+import { figuresShown } from './status.ts'
 import type { ClusterResourceQuota } from './types.ts'
 
 export interface StatusWriterDeps extends Pick<FeatureContext, 'writeRecords' | 'log'> {
@@ -20,9 +21,8 @@ export interface StatusWriterDeps extends Pick<FeatureContext, 'writeRecords' | 
 
 export class StatusWriter {
   readonly #deps: StatusWriterDeps
-  readonly #parts = new LimitParts()
-  /** uid → how often its figures have changed since the status was compared with them. */
-  readonly #behind = new Map<string, number>()
+  /** uids of those whose figures have changed since the status was compared with them. */
+  readonly #behind = new Set<string>()
   /** uid → writes under way. */
   readonly #writing = new Map<string, Set<Promise<void>>>()
   /** uid → the write that begins when those are done. */
@@ -35,11 +35,14 @@ export class StatusWriter {
 
   /** Until the status of the quota ('' = of all) shows what this process knows now. */
   async settled(name: string): Promise<void> {
-    const { quotas, log } = this.#deps
+    const { quotas, figures, log } = this.#deps
     const one = quotas.find(name)
     const all = name === '' ? [...quotas.all()] : one === undefined ? [] : [one]
     for (const { uid, name: behind } of all) {
       try {
+        const surveying = figures.surveyed()
+        // A reader who comes before a change is not to wait for its write.
+        if (isPending(surveying)) await surveying
         await this.#catchUp(uid, behind)
       } catch (error) {
         // The reader is shown what was stored before.
@@ -80,17 +83,32 @@ export class StatusWriter {
   }
 
   async #store(name: string, observed: ParsedQuota | undefined): Promise<void> {
+    const { quotas, figures } = this.#deps
+    await figures.surveyed()
+    do {
+      const quota = quotas.find(name)
+      if (quota !== undefined) await figures.rank(quota)
+    } while (!(await this.#storeRanked(name, observed)))
+  }
+
+  /** False if what is to be listed had to be ranked anew when it was decided. */
+  async #storeRanked(name: string, observed: ParsedQuota | undefined): Promise<boolean> {
     const { quotas, figures, type, writeRecords } = this.#deps
     let compared: string | undefined
+    let isRanked = true
     const decide: Parameters<typeof writeRecords>[0] = (view) => {
+      isRanked = true
       const quota = quotas.find(name)
       const seen = view.see(type, '', name)
       const { object } = seen
       if (quota === undefined || object?.metadata.uid !== quota.uid) return undefined
       if (observed !== undefined && observed !== quota) return undefined
-      const changes = this.#behind.get(quota.uid)
-      const status = figuresShown(this.#parts, object, quota, figures.of(quota.uid), observed?.generation)
-      if (this.#behind.get(quota.uid) === changes) this.#behind.delete(quota.uid)
+      const { shares, total } = figures.of(quota.uid)
+      const largest = figures.of(quota.uid).largest(quota.hard)
+      isRanked = largest !== undefined
+      if (largest === undefined) return undefined
+      const status = figuresShown(object, quota.per, { shares, total, largest }, observed?.generation)
+      this.#behind.delete(quota.uid)
       compared = quota.uid
       if (jsonEqual(status, object.status ?? {})) return undefined
       const next: ClusterResourceQuota = { ...object, status }
@@ -98,6 +116,7 @@ export class StatusWriter {
     }
     try {
       await writeRecords(decide)
+      return isRanked
     } catch (error) {
       if (compared !== undefined) this.#changed(compared)
       throw error
@@ -105,6 +124,6 @@ export class StatusWriter {
   }
 
   #changed(uid: string): void {
-    this.#behind.set(uid, (this.#behind.get(uid) ?? 0) + 1)
+    this.#behind.add(uid)
   }
 }

@@ -1,9 +1,11 @@
 /** The status of a quota, from what is recorded of it. */
 import { describe, expect, test } from 'vitest'
-import { amounts } from '../pods/resources.ts'
+import { runAtOnce } from '../../base/resumable.ts'
+import { type Amounts, amounts } from '../pods/resources.ts'
 import type { QuotaRecordsSeen } from './figures.ts'
+import { Largest, type Ranked } from './largest.ts'
 import type { Counter, Share } from './records.ts'
-import { figuresApplied, figuresShown, LimitParts } from './status.ts'
+import { figuresApplied, figuresShown } from './status.ts'
 import type { ClusterResourceQuota, Printed } from './types.ts'
 
 const hard = { pods: '10', memory: '10Gi' }
@@ -20,9 +22,21 @@ const counter = (holder: string, namespaces: number | undefined, used?: Printed)
   ...(used === undefined ? {} : { used }),
 })
 
+function ranked<T extends { readonly used?: Printed }>(
+  all: ReadonlyMap<string, T>,
+  nameOf: (key: string, one: T) => string,
+  limits: Amounts = parsedHard,
+): readonly Ranked<T>[] {
+  const largest = new Largest(all, nameOf)
+  runAtOnce(largest.rank(limits))
+  return largest.listed(limits) ?? []
+}
+
 function shown(seen: Partial<QuotaRecordsSeen>, per: 'creator' | 'owner' | undefined = undefined, generation?: number) {
-  const records = { shares: new Map(), counters: new Map(), total: amounts({}), ...seen }
-  return figuresShown(new LimitParts(), quota, { per, hard: parsedHard }, records, generation)
+  const { shares = new Map(), counters = new Map<string, Counter>(), total = amounts({}) } = seen
+  const accounts = ranked(counters, (_key, { holder = '' }) => holder)
+  const largest = { namespaces: ranked(shares, (name) => name), accounts }
+  return figuresShown(quota, per, { shares, total, largest }, generation)
 }
 
 describe('of a quota', () => {
@@ -31,14 +45,11 @@ describe('of a quota', () => {
       ...{ observedGeneration: 2, namespaceCount: 0, namespaces: [] },
       total: { hard, used: { pods: '0', memory: '0' } },
     })
-    const bare = figuresShown(
-      new LimitParts(),
-      { metadata: {} } as never,
-      { per: undefined, hard: amounts({}) },
-      {
-        ...{ shares: new Map(), counters: new Map(), total: amounts({}) },
-      },
-    )
+    const bare = figuresShown({ metadata: {} } as never, undefined, {
+      shares: new Map(),
+      total: amounts({}),
+      largest: { namespaces: [], accounts: [] },
+    })
     expect(bare).toEqual({ total: { hard: {}, used: {} }, namespaceCount: 0, namespaces: [] })
   })
 
@@ -110,26 +121,20 @@ describe('listed are', () => {
 })
 
 describe('the part of a limit', () => {
-  const parts = new LimitParts()
+  const partOf = (used: Printed | undefined, limits = parsedHard): number | undefined =>
+    ranked(new Map([['n', used === undefined ? {} : { used }]]), (name) => name, limits)[0]?.part
+
   test.each<{ name: string; used: Printed | undefined; part: number }>([
     { name: 'of nothing', used: undefined, part: 0 },
     { name: 'of what is not limited', used: { secrets: '9' }, part: 0 },
     { name: 'is the largest', used: { pods: '5', memory: '1Gi' }, part: 0.5 },
     { name: 'may be beyond it', used: { memory: '20Gi' }, part: 2 },
-  ])('$name', ({ used, part }) => expect(parts.of(used, parsedHard)).toBe(part))
+  ])('$name', ({ used, part }) => expect(partOf(used)).toBe(part))
 
   test('of nothing at all is larger the more is used', () => {
     const none = amounts({ pods: '0' })
-    expect(parts.of({ pods: '2' }, none)).toBeGreaterThan(parts.of({ pods: '1' }, none))
-    expect(parts.of({ pods: '1' }, none)).toBeGreaterThan(1)
-  })
-
-  test('is remembered of figures, for the limits that it was of', () => {
-    const used = { pods: '5' }
-    expect(parts.of(used, parsedHard)).toBe(0.5)
-    used.pods = '10'
-    expect(parts.of(used, parsedHard)).toBe(0.5)
-    expect(parts.of(used, amounts({ pods: '100' }))).toBe(0.05)
+    expect(partOf({ pods: '2' }, none)).toBeGreaterThan(partOf({ pods: '1' }, none) ?? 0)
+    expect(partOf({ pods: '1' }, none)).toBeGreaterThan(1)
   })
 })
 

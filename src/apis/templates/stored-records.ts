@@ -71,10 +71,10 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
     })
     signal.addEventListener('abort', stop, { once: true })
     const rest = restBetween()
-    for (const step of this.#parts.stored.glances(storageName, stepRecords)) {
+    for (const step of this.#parts.stored.glances(storageName, stepRecords, folder)) {
       if (signal.aborted) return
       for (const version of step) {
-        if (version.namespace === folder) this.#tellFirst(version, told)
+        this.#tellFirst(version, told)
         reached = version.key
       }
       if (step.length === stepRecords) await rest()
