@@ -3,6 +3,7 @@ import { Gathered } from './gather.ts'
 
 describe('what is gathered', () => {
   let begun: string[]
+  let goesOn: boolean
   let nowMs: number
   let turns: (() => void)[]
   let gathered: Gathered
@@ -11,6 +12,7 @@ describe('what is gathered', () => {
     gathered.add(peer, () => {
       begun.push(name)
       nowMs += tookMs
+      return goesOn
     })
   const endTurn = (): void => {
     const ending = turns
@@ -19,6 +21,7 @@ describe('what is gathered', () => {
   }
   beforeEach(() => {
     begun = []
+    goesOn = false
     turns = []
     nowMs = 0
     gathered = new Gathered({ now: () => nowMs, soon: (run) => turns.push(run), behind: (run) => run() })
@@ -34,7 +37,10 @@ describe('what is gathered', () => {
   })
 
   test('while others begin waits for the next turn', () => {
-    gathered.add(mine, () => add('late'))
+    gathered.add(mine, () => {
+      add('late')
+      return false
+    })
     endTurn()
     expect(begun).toEqual([])
     endTurn()
@@ -51,7 +57,8 @@ describe('what is gathered', () => {
     expect(begun).toEqual(['mine', 'other'])
   })
 
-  test('is given its share of each turn', () => {
+  test.each([false, true])('is given its share of each turn, going on by itself: %s', (each) => {
+    goesOn = each
     for (let i = 0; i < 40; i++) add(`flood ${i}`, mine, 1)
     endTurn()
     expect(begun).toHaveLength(4)
@@ -90,7 +97,7 @@ describe('what is gathered', () => {
       nowMs += 4
     }
     const beganBy = (): void => void ended.push(`turn over after ${begun.length}`)
-    for (const name of ['first', 'second', 'third']) inEventLoop.add(mine, () => void work(name))
+    for (const name of ['first', 'second', 'third']) inEventLoop.add(mine, () => work(name) !== undefined)
     setImmediate(beganBy)
     setImmediate(() => setImmediate(() => setImmediate(() => setImmediate(resolve))))
     await all

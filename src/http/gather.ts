@@ -26,10 +26,10 @@ const turnMs = 10
 
 class Waiting extends Link {
   readonly peer: Peer
-  readonly #begin: () => void
+  readonly #begin: () => boolean
   #isBegun = false
 
-  constructor(peer: Peer, begin: () => void) {
+  constructor(peer: Peer, begin: () => boolean) {
     super()
     this.peer = peer
     this.#begin = begin
@@ -39,10 +39,11 @@ class Waiting extends Link {
     return this.#isBegun
   }
 
-  begin(): void {
-    if (this.#isBegun) return
+  /** Whether it goes on by itself. */
+  begin(): boolean {
+    if (this.#isBegun) return false
     this.#isBegun = true
-    this.#begin()
+    return this.#begin()
   }
 }
 
@@ -79,8 +80,11 @@ export class Gathered {
     this.#behind = behind
   }
 
-  /** `begin` is called when the turn is over, or later; for one peer in the order of calls. It must not throw. */
-  add(peer: Peer, begin: () => void): void {
+  /**
+   * `begin` is called when the turn is over, or later; for one peer in the order of calls. It answers whether what it
+   * has begun goes on when it returns, and must not throw.
+   */
+  add(peer: Peer, begin: () => boolean): void {
     this.#came.push(new Waiting(peer, begin))
     this.#awaitEnd()
   }
@@ -111,25 +115,32 @@ export class Gathered {
   }
 
   #beginNext(): void {
-    const waiting = this.#takeInOrder() ?? this.#takeInTurn()
-    if (waiting !== undefined) {
+    do {
+      const waiting = this.#takeInOrder() ?? this.#takeInTurn()
+      if (waiting === undefined) break
       this.#flow = waiting.peer.flow
-      waiting.begin()
-      if (this.#next < this.#inOrder.length || this.#left.size > 0) return this.#behind(this.#goOn)
-    }
+      const goesOn = waiting.begin()
+      if (this.#next === this.#inOrder.length && this.#left.size === 0) break
+      if (goesOn) return this.#behind(this.#goOn)
+    } while (this.#hasTime())
+    this.#leaveRest()
     this.#isAwaited = false
-    this.#inOrder = []
     if (this.#came.length > 0 || this.#left.size > 0) this.#awaitEnd()
   }
 
   readonly #goOn = (): void => {
+    if (this.#hasTime()) return this.#beginNext()
+    this.#leaveRest()
+    this.#isAwaited = false
+    this.#awaitEnd()
+  }
+
+  /** What was begun last is done, or waits. */
+  #hasTime(): boolean {
     const nowMs = this.#now()
     this.#shares.spend(this.#flow, nowMs - this.#sinceMs)
     this.#sinceMs = nowMs
-    if (nowMs < this.#untilMs) return this.#beginNext()
-    this.#leaveRest()
-    this.#isAwaited = false
-    if (this.#came.length > 0 || this.#left.size > 0) this.#awaitEnd()
+    return nowMs < this.#untilMs
   }
 
   #leaveRest(): void {

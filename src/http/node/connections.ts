@@ -92,7 +92,9 @@ export class Connections {
     const inTurn = (): void =>
       whenGreeted(raw, () =>
         this.#gathered.add(connection, () => {
-          if (!raw.destroyed) handshake()
+          if (raw.destroyed) return false
+          handshake()
+          return true
         }),
       )
     raw.once('close', this.#handshakes.begin(connection.address, inTurn))

@@ -177,13 +177,13 @@ function answerAtOnce(connection: Connection, gathered: Gathered): void {
 
 /**
  * Counts a request as under way until it is answered. What can't be answered is cut off: its client is not to wait.
- * What is returned begins it.
+ * What is returned begins it, and says whether it goes on.
  */
 function count(
   traffic: Traffic,
   { onError, cutOff }: { readonly onError: ListenOptions['onError']; readonly cutOff: () => void },
   answer: () => Eventual<void>,
-): () => void {
+): () => boolean {
   const ended = (): void => traffic.end()
   const failed = (error: unknown): void => {
     onError(error)
@@ -194,11 +194,15 @@ function count(
   return () => {
     try {
       const answering = answer()
-      if (isPending(answering)) answering.then(ended, failed)
-      else ended()
+      if (isPending(answering)) {
+        answering.then(ended, failed)
+        return true
+      }
+      ended()
     } catch (error) {
       failed(error)
     }
+    return false
   }
 }
 
