@@ -9,6 +9,10 @@
  * `flushDelayMs`, and what was acknowledged in that time is watched over by the log's own checksums alone.
  *
  *   per slot: 'BoroMark' | revision, 8 bytes | CRC-32 of both
+ *
+ * Behind them the identity of the store (`store-identity.ts`), which earlier versions leave alone:
+ *
+ *   'BoroStor' | 36 bytes of ASCII | CRC-32 of both
  */
 import { closeSync, constants, existsSync, fdatasync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -19,6 +23,9 @@ const slotLength = 20
 /** A disk writes whole sectors: no two slots share one. */
 const slotDistance = 4096
 const fileLength: number = 2 * slotDistance
+const storeMagic = 'BoroStor'
+const storeIdLength = 36
+const storeAt: number = fileLength
 /** How long marks are gathered for one flush. */
 const flushDelayMs = 200
 
@@ -32,8 +39,8 @@ export class AcknowledgedMark implements Disposable {
   #failure: Error | undefined
   #isClosed = false
 
-  /** Takes the file in use, or makes it. */
-  constructor(path: string, revision: Revision) {
+  /** Takes the file in use, or makes it. `store`: the identity; undefined = the store has none yet. */
+  constructor(path: string, revision: Revision, store?: string) {
     const isNew = !existsSync(path)
     this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
     this.#next = isNew || (slotOf(this.#file, 0) ?? 0) <= (slotOf(this.#file, 1) ?? 0) ? 0 : 1
@@ -42,6 +49,7 @@ export class AcknowledgedMark implements Disposable {
       fsyncSync(this.#file)
     }
     this.write(revision)
+    if (store !== undefined && storeOf(this.#file) !== store) writeStore(this.#file, store)
     fsyncSync(this.#file)
   }
 
@@ -96,4 +104,31 @@ function slotOf(file: number, index: number): Revision | undefined {
   if (readSync(file, slot, 0, slotLength, index * slotDistance) < slotLength) return undefined
   if (slot.toString('latin1', 0, 8) !== magic || slot.readUInt32BE(16) !== crc32(slot.subarray(0, 16))) return undefined
   return Number(slot.readBigUInt64BE(8))
+}
+
+/** The identity of the store that a mark is of; undefined: it has none, or half of one. */
+export function readMarkedStore(path: string): string | undefined {
+  if (!existsSync(path)) return undefined
+  const file = openSync(path, 'r')
+  try {
+    return storeOf(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function storeOf(file: number): string | undefined {
+  const bytes = Buffer.alloc(storeMagic.length + storeIdLength + 4)
+  if (readSync(file, bytes, 0, bytes.length, storeAt) < bytes.length) return undefined
+  const text = bytes.toString('latin1', 0, bytes.length - 4)
+  const isSound = text.startsWith(storeMagic) && bytes.readUInt32BE(bytes.length - 4) === crc32(text)
+  return isSound ? text.slice(storeMagic.length) : undefined
+}
+
+function writeStore(file: number, store: string): void {
+  const text = storeMagic + store
+  const bytes = Buffer.alloc(text.length + 4)
+  bytes.write(text, 'latin1')
+  bytes.writeUInt32BE(crc32(text), text.length)
+  writeSync(file, bytes, 0, bytes.length, storeAt)
 }

@@ -3,7 +3,7 @@
  *
  *   log(revision, key, previous, value, header)   one row per write; value NULL = deleted, previous NULL = created
  *   present(key, revision)                        what exists now: its value is the log's row of that revision
- *   meta(head, compacted, swept, …)               see `Meta`; written with every commit
+ *   meta(head, compacted, swept, …, store)        see `Meta` and `store-identity.ts`; written with every commit
  *
  * Format 1 had no header and no meta, but `facts`. It is read as it is and becomes format 2 in place, in one
  * transaction, when the store is opened to be written; rows from before stay without a header (`sealedAfter`).
@@ -13,6 +13,7 @@ import { crc32 } from 'node:zlib'
 import { endOfCommit, type Revision, StorageError } from '../storage.ts'
 import { flushAnew } from './flush-anew.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
+import { newStoreId } from './store-identity.ts'
 
 /** 'Boro' in ASCII. Tells our files from other SQLite files. */
 export const applicationId = 0x426f726f
@@ -44,7 +45,7 @@ const columns = ['head', 'compacted', 'swept', 'sealed_after', 'time', 'live', '
 
 const createMeta = `CREATE TABLE meta (id INTEGER PRIMARY KEY CHECK (id = 1), ${columns
   .map((name) => `${name} INTEGER NOT NULL`)
-  .join(', ')}, checksum INTEGER NOT NULL)`
+  .join(', ')}, checksum INTEGER NOT NULL, store TEXT)`
 
 /** For a connection that will write: makes the file, or brings it to this format. @throws StorageError */
 export function prepareFile(database: DatabaseSync, path: string, maxFileBytes: number): void {
@@ -105,6 +106,7 @@ function createTables(database: DatabaseSync): void {
   const head = endOfCommit(0)
   const empty = { head, compacted: head, swept: head, sealedAfter: head, timeMs: 0, live: 0, digest: emptyDigest }
   writeMeta(database, empty)
+  database.prepare('UPDATE meta SET store = ?').run(newStoreId())
 }
 
 function upgrade(database: DatabaseSync): void {
@@ -141,8 +143,12 @@ export function readMeta(database: DatabaseSync, path: string): Meta {
 export function writeMeta(database: DatabaseSync, meta: Meta): void {
   const values = valuesOf(meta)
   const places = values.map(() => '?').join(', ')
+  const set = [...columns, 'checksum'].map((name) => `${name} = excluded.${name}`).join(', ')
   database
-    .prepare(`INSERT OR REPLACE INTO meta (id, ${columns.join(', ')}, checksum) VALUES (1, ${places}, ?)`)
+    .prepare(
+      `INSERT INTO meta (id, ${columns.join(', ')}, checksum) VALUES (1, ${places}, ?)
+       ON CONFLICT (id) DO UPDATE SET ${set}`,
+    )
     .run(...values, checksumOf(values))
 }
 

@@ -1,6 +1,5 @@
 /**
- * The file: a log of every change and a table of what exists, kept by SQLite (tables: `file-format.ts`). Runs in the
- * writer's thread only.
+ * The file: a log of every change and a table of what exists, kept by SQLite (`file-format.ts`) in a thread of its own.
  *
  * Guards are checked against the file inside the transaction that writes, so nothing depends on what a process
  * believes to know. Everything that waits is committed together: one flush for all (group commit).
@@ -27,7 +26,8 @@ import { presentKeys } from './present-keys.ts'
 import { checkRow, columns, isNextBefore, openRow } from './rows.ts'
 import { SoleWriter, takenOver } from './sole-writer.ts'
 import { errorOf, type Fault, faultOf, fullFault } from './sqlite-faults.ts'
-import { rememberMade } from './store-made.ts'
+import { identify } from './store-identity.ts'
+import { rememberingMade } from './store-made.ts'
 import { StoreRoom, usualBytes } from './store-room.ts'
 
 /** Rows of the log that one step of a compaction looks at. */
@@ -37,7 +37,6 @@ const historyStep = 2000
 
 export class LogFile {
   readonly path: string
-  readonly #madePath: string | undefined
   readonly #database: DatabaseSync
   /** What `close` gives up, the last first. */
   readonly #opened: DisposableStack
@@ -47,6 +46,7 @@ export class LogFile {
   readonly #now: () => number
   readonly #onCondition: (condition: WriterCondition) => void
   readonly #sole: SoleWriter
+  readonly #rememberMade: () => void
   readonly #find: StatementSync
   readonly #length: StatementSync
   readonly #append: StatementSync
@@ -69,7 +69,6 @@ export class LogFile {
     now: () => number = Date.now,
   ) {
     this.path = join(options.directory, 'state.db')
-    this.#madePath = options.madePath
     this.#onCondition = onCondition
     this.#now = now
     requirePlace(options)
@@ -96,11 +95,12 @@ export class LogFile {
       this.#remove = statement('DELETE FROM present WHERE key = ?')
       this.#describe = statement(updateMeta)
       if (end.loss !== undefined) this.#beginAfter(end.acknowledged)
-      this.#mark = opened.use(new AcknowledgedMark(join(options.directory, markName), this.head))
+      const store = identify(this.#database, this.path)
+      this.#mark = opened.use(new AcknowledgedMark(join(options.directory, markName), this.head, store))
       this.#owner.rememberFiles()
-      rememberMade(options.madePath, this.head)
-      const onChange = (): void => this.#tellCondition()
+      this.#rememberMade = rememberingMade(options.madePath, store, () => this.head)
       this.#owner.watch(() => this.#break(takenOver(this.path)))
+      const onChange = (): void => this.#tellCondition()
       this.#room = opened.use(new StoreRoom({ ...options, database: this.#database, onChange }))
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
@@ -267,7 +267,7 @@ export class LogFile {
     try {
       this.#database.close()
       // Where nothing can be written any more, it stays as it was.
-      if (!this.#broken) rememberMade(this.#madePath, this.head)
+      if (!this.#broken) this.#rememberMade()
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
     } finally {

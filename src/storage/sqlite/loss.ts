@@ -6,11 +6,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { endOfCommit, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
-import { readMark } from './acknowledged-mark.ts'
+import { readMark, readMarkedStore } from './acknowledged-mark.ts'
 import { checkFormat, readMeta } from './file-format.ts'
 import { type OwnerLock, wasMarked } from './owner-lock.ts'
 import { openReadOnly } from './read-only.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
+import { otherStore, storeIdIn } from './store-identity.ts'
 import { findMade, lossOfAll, type MadeStore } from './store-made.ts'
 import { transactionsAfterDamage } from './wal-examination.ts'
 
@@ -23,6 +24,8 @@ export interface FoundEnd {
   readonly acknowledged: Revision
   /** For the operator; undefined: nothing is missing. */
   readonly loss: string | undefined
+  /** The loss is of the whole: another store lies there. */
+  readonly isOther?: boolean
 }
 
 type HeadIn = (database: DatabaseSync, path: string) => Revision
@@ -47,9 +50,18 @@ export function findEnd(directory: string, { expectMark, made, headIn = headOfMe
   const found = markOf(join(directory, markName))
   // One that can't be read may be a file that was just being made.
   const mark = typeof found === 'number' || expectMark ? found : undefined
-  const head = headOf(path, headIn)
-  if (head === undefined && mark === undefined) return { acknowledged: 0, loss: undefined }
-  return withMade(path, head ?? endOfCommit(0), compare(path, head ?? endOfCommit(0), mark), made)
+  const inFile = contentOf(path, headIn)
+  if (inFile === undefined && mark === undefined) return { acknowledged: 0, loss: undefined }
+  const head = inFile?.head ?? endOfCommit(0)
+  const known = { found: inFile?.store, marked: readMarkedStore(join(directory, markName)), made: made?.store }
+  const other = inFile && otherStore(path, known)
+  if (other === undefined || inFile?.store === undefined) {
+    const end = withMade(path, head, compare(path, head, mark), made)
+    // A file without an identity may have lost it with its log.
+    if (other === undefined || end.loss !== undefined) return end
+  }
+  const newest = Math.max(head, typeof mark === 'number' ? mark : 0, made?.revision ?? 0)
+  return { acknowledged: newest + unknownRevisions, loss: other, isOther: true }
 }
 
 interface StoreToOpen {
@@ -71,18 +83,22 @@ export function requirePlace({ directory, madePath, acceptLoss }: StoreToOpen): 
 export function endToOpen({ directory, madePath, acceptLoss }: StoreToOpen, owner: OwnerLock): FoundEnd {
   if (!acceptLoss) owner.checkNotLost(join(directory, 'state.db'))
   const end = findEnd(directory, { expectMark: owner.hasMark, made: findMade(madePath) })
-  if (end.loss !== undefined && !acceptLoss) throw refusedLoss(end.loss)
+  if (end.loss !== undefined && !acceptLoss) throw refusedLoss(end.loss, end.isOther)
   return end
 }
 
-const refusedLoss = (loss: string): StorageError =>
-  new StorageError('corrupt', `${ended(loss)} Restore a backup, or go on without them with --accept-loss`)
+const refusedLoss = (loss: string, isOther = false): StorageError => {
+  const remedy = isOther
+    ? 'Put that one back, or go on with this one with --accept-loss'
+    : 'Restore a backup, or go on without them with --accept-loss'
+  return new StorageError('corrupt', `${ended(loss)} ${remedy}`)
+}
 
 const ended = (text: string): string => (text.endsWith('?') ? text : `${text}.`)
 
-function lossIn(directory: string, madePath: string | undefined): string | undefined {
+function endIn(directory: string, madePath: string | undefined): FoundEnd {
   try {
-    return findEnd(directory, { expectMark: wasMarked(directory), made: findMade(madePath) }).loss
+    return findEnd(directory, { expectMark: wasMarked(directory), made: findMade(madePath) })
   } catch (error) {
     throw errorOf(faultOf(error, join(directory, 'state.db')))
   }
@@ -93,12 +109,22 @@ function lossIn(directory: string, madePath: string | undefined): string | undef
  * not be taken for the whole. @throws StorageError code=corrupt; the message names what is missing
  */
 export function requireEnd(directory: string, madePath?: string): void {
-  const loss = lossIn(directory, madePath)
+  const { loss, isOther = false } = endIn(directory, madePath)
   if (loss === undefined) return
-  throw new StorageError(
-    'corrupt',
-    `${ended(loss)} Restore a backup, or start a server with --accept-loss to go on without them`,
-  )
+  const remedy = isOther
+    ? 'Put that one back, or start a server with --accept-loss to go on with this one'
+    : 'Restore a backup, or start a server with --accept-loss to go on without them'
+  throw new StorageError('corrupt', `${ended(loss)} ${remedy}`)
+}
+
+/** For what looks for all that is wrong. */
+export function otherStoreIn(
+  directory: string,
+  database: DatabaseSync,
+  made: MadeStore | undefined,
+): string | undefined {
+  const known = { found: storeIdIn(database), marked: readMarkedStore(join(directory, markName)), made: made?.store }
+  return otherStore(join(directory, 'state.db'), known)
 }
 
 /** What is wrong with the mark itself; undefined: nothing. @throws StorageError */
@@ -148,10 +174,14 @@ function markOf(path: string): Revision | string {
 }
 
 /** undefined: there is nothing in it. */
-function headOf(path: string, headIn: HeadIn): Revision | undefined {
+function contentOf(
+  path: string,
+  headIn: HeadIn,
+): { readonly head: Revision; readonly store: string | undefined } | undefined {
   const database = openReadOnly(path)
   try {
-    return checkFormat(database, path) === undefined ? undefined : headIn(database, path)
+    if (checkFormat(database, path) === undefined) return undefined
+    return { head: headIn(database, path), store: storeIdIn(database) }
   } finally {
     database.close()
   }

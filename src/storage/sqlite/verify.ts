@@ -10,10 +10,11 @@ import { isStorageError, positionsPerCommit, type Revision, StorageError } from 
 import { readMark } from './acknowledged-mark.ts'
 import { firstFormat, type Meta, pragma, readMeta } from './file-format.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
-import { markName, problemOfMark } from './loss.ts'
+import { markName, otherStoreIn, problemOfMark } from './loss.ts'
 import { checkRow } from './rows.ts'
 import { openForReading } from './snapshot.ts'
-import { findMade, lossOfAll } from './store-made.ts'
+import { errorOf, faultOf } from './sqlite-faults.ts'
+import { findMade, lossOfAll, type MadeStore } from './store-made.ts'
 
 export interface Verification {
   readonly revision: Revision
@@ -54,13 +55,36 @@ export function verifyStore(
   )
   using store = openForReading(directory, { leaveNothing: true })
   const { database, path } = store
-  const total = changesIn(database)
-  const tell = (doing: string) => (done: number) => report({ doing, done, total, unit: 'changes' })
-  tell('checking pages of')(0)
-  for (const row of database.prepare('PRAGMA integrity_check').all()) {
-    const [text] = Object.values(row)
-    if (text !== 'ok') find(`${path}: ${String(text)}`)
+  try {
+    const total = changesIn(database)
+    const tell = (doing: string) => (done: number) => report({ doing, done, total, unit: 'changes' })
+    tell('checking pages of')(0)
+    for (const row of database.prepare('PRAGMA integrity_check').all()) {
+      const [text] = Object.values(row)
+      if (text !== 'ok') find(`${path}: ${String(text)}`)
+    }
+    const other = otherStoreIn(directory, database, made)
+    if (other !== undefined) find(other)
+    return { ...verifyContent({ database, path, mark, made, find, tell: tell('verifying') }), findings }
+  } catch (error) {
+    // Pages that SQLite can't go on from, among others that it could name.
+    const fault = faultOf(error, path)
+    if (isStorageError(error) || fault.code !== 'corrupt' || findings.length === 0) throw errorOf(fault)
+    find(fault.message)
+    return { revision: 0, entries: 0, changes: 0, unsealed: 0, encrypted: 0, findings }
   }
+}
+
+interface Content {
+  readonly database: DatabaseSync
+  readonly path: string
+  readonly mark: Revision | undefined
+  readonly made: MadeStore | undefined
+  readonly find: (message: string) => void
+  readonly tell: (done: number) => void
+}
+
+function verifyContent({ database, path, mark, made, find, tell }: Content): Omit<Verification, 'findings'> {
   const meta = readMeta(database, path)
   if (mark !== undefined && mark > meta.head) {
     find(`${path} ends at revision ${meta.head}, but ${mark} was acknowledged`)
@@ -68,10 +92,10 @@ export function verifyStore(
   if (made?.revision !== undefined && made.revision > meta.head) {
     find(`${path} ends at revision ${meta.head}, but it had come to ${made.revision}`)
   }
-  const log = readLog(database, meta, find, tell('verifying'))
+  const log = readLog(database, meta, find, tell)
   const entries = compareIndex(database, meta, log.present, find)
   const { changes, unsealed, encrypted } = log
-  return { revision: meta.head, entries, changes, unsealed, encrypted, findings }
+  return { revision: meta.head, entries, changes, unsealed, encrypted }
 }
 
 const toldEach = 256
