@@ -28,9 +28,23 @@ function main([command, ...args]) {
   if (!installed() && !install()) return 1
   const env = { ...process.env, PATH: `${binaries}${delimiter}${process.env.PATH ?? ''}` }
   if (command === 'test') return run(ownNode, [join(root, 'tools', 'check.mjs'), ...args], env)
+  if (args.length > 0) {
+    const refused = tryFlags(args, env)
+    if (refused !== undefined) return refused
+  }
   const built = spawnSync(ownNode, [join(root, 'tools', 'build.mjs')], { cwd: root, env, stdio: ['ignore', 2, 2] })
   if (built.status !== 0) return 1
   return run(join(root, 'bin', 'borough.mjs'), ['up', ...args], env)
+}
+
+/** A mistyped flag is told before a build that takes half a minute. Answers the exit code where it ends here. */
+function tryFlags(args, env) {
+  const tried = spawnSync(ownNode, [join(root, 'tools', 'try-flags.ts'), ...args], {
+    ...{ cwd: process.cwd(), env, encoding: 'utf8' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  process.stdout.write(tried.stdout ?? '')
+  return tried.status === 0 && tried.stdout === '' ? undefined : (tried.status ?? 1)
 }
 
 /**
