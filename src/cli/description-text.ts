@@ -1,9 +1,10 @@
 /** What a template asks of namespaces, as a terminal shows it. */
+import { stringify } from 'yaml'
 import type { TemplateDescription } from '../apis/templates/describe.ts'
 import { type Paint, plain } from './colour.ts'
 
 export function descriptionText(description: TemplateDescription, paint: Paint = plain): string {
-  const { template, isDisabled, selects, needs, parameters, sets, expiry, objects } = description
+  const { template, isDisabled, selects, needs, parameters, sets, expiry, objects, example, giving } = description
   const given = parameters.map(
     ({ name, from, allowed, default: preset, required }) =>
       `${from}: ${allowed}${required ? ', required' : preset ? `, ${JSON.stringify(preset)} if it is not there` : ''}` +
@@ -15,6 +16,8 @@ export function descriptionText(description: TemplateDescription, paint: Paint =
     ['A namespace gives', given],
     ['It ends by itself', expiry === undefined ? [] : expiryLines(expiry)],
     ['It is given', [...Object.entries(sets).map(([key, value]) => `${key}: ${value}`), ...objects]],
+    ['An example', stringify(example).trimEnd().split('\n')],
+    ['One that exists is given what is required by', giving],
   ]
   const text = blocks.flatMap(([title, lines]) =>
     lines.length === 0 ? [] : ['', paint('strong', `${title}:`), ...lines.map(indented)],

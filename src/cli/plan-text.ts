@@ -16,13 +16,17 @@ const tones = {
 const named = 8
 
 export function planText(plan: TemplatePlan, paint: Paint = plain, isWide = false): string {
-  const { template, isNew, isDeletion, matched, namespaces, stop, believed } = plan
+  const { template, isNew, isDeletion, matched, namespaces, displaces = [], stop, believed } = plan
   const most = isWide ? Number.POSITIVE_INFINITY : named
   const lines = [
     isDeletion
       ? `template ${template} is deleted`
       : `template ${template}${isNew ? ' (new)' : ''} selects ${count(matched, 'namespace')}`,
   ]
+  for (const { object, template: other, namespaces: both } of displaces) {
+    const what = `${visibleText(object)} would come from it and no more from template ${other}`
+    lines.push(`in ${count(both, 'namespace')} ${what}: the first by name gives it`)
+  }
   const alike = new Map<string, string[]>()
   for (const { namespace, objects } of namespaces) {
     const text = objects.map((object) => objectText(object, paint)).join('\n')

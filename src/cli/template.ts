@@ -1,5 +1,7 @@
 /** `borough template describe`, `borough template plan` and `borough template rollback`. */
 import { type Command, InvalidArgumentError } from 'commander'
+import type { RolloutState } from '../apis/templates/await-rollout.ts'
+import { visibleText } from '../base/shell-text.ts'
 import type { Client } from '../client/client.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { durationOption, minuteMs } from './duration.ts'
@@ -103,8 +105,8 @@ function addRollbackCommand(template: Command): void {
       `
 The last ten generations of a template are kept as ControllerRevisions in kube-system. A step back is a change like any
 other: it gets a new generation, and reaches namespaces as spec.rollout says.
-Exit codes: 0 done, and with --wait all namespaces have it; 2 it did not reach all of them: it stopped, another change
-came, or the time was up; 1 it was not done.
+Exit codes: 0 done, and with --wait all namespaces have it; 2 it did not reach all of them: it failed in some, it
+stopped, another change came, or the time was up; 1 it was not done.
 
 Examples:
   kubectl get controllerrevisions -n kube-system -l policy.borough.dev/namespace-template=default
@@ -144,9 +146,9 @@ function addWaitCommand(template: Command): void {
     .addHelpText(
       'after',
       `
-How far it is stands on standard error.
-Exit codes: 0 all namespaces have it; 2 it did not reach all of them: it stopped, another change came, or the time was
-up; 1 it could not be found out.
+How far it is, and the first failure, stands on standard error.
+Exit codes: 0 all namespaces have it; 2 it did not reach all of them: it failed in some, it stopped, another change
+came, or the time was up; 1 it could not be found out.
 
 Examples:
   kubectl apply -f default.yaml && borough template wait default --timeout 30m
@@ -168,12 +170,11 @@ Examples:
     })
 }
 
+type RolloutOutcome = NonNullable<RolloutState['outcome']> | 'timeout'
+
 /** As it was when the wait ended. */
-interface RolloutEnd {
-  readonly matched: number
-  readonly synced: number
-  readonly failed: number
-  readonly outcome: 'complete' | 'stopped' | 'superseded' | 'timeout'
+interface RolloutEnd extends Omit<RolloutState, 'outcome' | 'message'> {
+  readonly outcome: RolloutOutcome
 }
 
 /** @throws StatusError */
@@ -186,13 +187,13 @@ async function waitForRollout(
   const { rolloutStates } = await import('../apis/templates/await-rollout.ts')
   const tell = (text: string): boolean => process.stderr.write(`${name}: ${text}\n`)
   const signal = AbortSignal.timeout(timeoutMs)
-  let last = { matched: 0, synced: 0, failed: 0 }
+  let last: Omit<RolloutEnd, 'outcome'> = { matched: 0, synced: 0, failed: 0 }
   try {
-    for await (const { matched, synced, failed, outcome, message } of rolloutStates(client, name, generation, signal)) {
-      tell(`${synced} of ${matched} namespaces have generation ${generation}${failed > 0 ? `, ${failed} failed` : ''}`)
+    for await (const { outcome, message, ...figures } of rolloutStates(client, name, generation, signal)) {
+      tell(progressText(generation, figures))
       if (outcome === 'superseded') tell('another change came')
       if (outcome === 'stopped') tell(`it stopped: ${message}`)
-      last = { matched, synced, failed }
+      last = figures
       if (outcome !== undefined) return { ...last, outcome }
     }
   } catch (error) {
@@ -200,6 +201,15 @@ async function waitForRollout(
   }
   tell('the time is up, and it goes on')
   return { ...last, outcome: 'timeout' }
+}
+
+/** `1 of 2 namespaces have generation 3, 1 failed, first team-a: ConfigMap/one: Invalid: …` */
+function progressText(generation: number, { matched, synced, failed, failure }: Omit<RolloutEnd, 'outcome'>): string {
+  const far = `${synced} of ${matched} namespaces have generation ${generation}`
+  if (failure === undefined) return failed > 0 ? `${far}, ${failed} failed` : far
+  const { namespace, object, reason, message } = failure
+  const first = [namespace, object, reason, message].filter((part) => part !== undefined)
+  return `${far}, ${failed} failed, first ${visibleText(first.join(': '))}`
 }
 
 function addDescribeCommand(template: Command): void {

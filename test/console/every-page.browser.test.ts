@@ -170,7 +170,8 @@ describe.skipIf(noBrowser !== undefined)(
         .waitFor()
       const of = (name: string) => page.getByRole('article').filter({ has: page.getByRole('heading', { name }) })
       const refused =
-        'refused ConfigMap/gone SourceMissing: ConfigMap gone in namespace "shared", its source, is not there'
+        'refused ConfigMap/gone SourceMissing: ConfigMap gone in namespace "shared", its source, is not there: ' +
+        'restore it, with its annotation policy.borough.dev/clone-to, or take it out of the template'
       expect(await of('In 1 namespace: team-a').getByRole('listitem').allTextContents()).toEqual([
         refused,
         'create ConfigMap/for-large',

@@ -102,7 +102,11 @@ test('describe says what the author of a namespace has to give', async () => {
       '  annotation ex.com/note: any text in one line   $(note)\n\n' +
       'It ends by itself:\n  24h after its creation, if it says nothing itself\n' +
       '  720h after its creation at the latest\n\n' +
-      'It is given:\n  label ex.com/tier: t-$(size)\n  ConfigMap/one\n',
+      'It is given:\n  label ex.com/tier: t-$(size)\n  ConfigMap/one\n\n' +
+      'An example:\n  apiVersion: v1\n  kind: Namespace\n  metadata:\n    name: <name>\n    labels:\n' +
+      '      kind: team\n    annotations:\n      ex.com/cost: <text that matches [0-9]{4}>\n\n' +
+      'One that exists is given what is required by:\n' +
+      "  kubectl annotate --overwrite namespace NAME 'ex.com/cost=<text that matches [0-9]{4}>'\n",
   })
   expect(JSON.parse(json.stdout)).toMatchObject({
     template: 'asks',
@@ -126,6 +130,31 @@ test('rollback makes the template say again what it said before', async () => {
   const done = await run('rollback', 't')
   expect(done).toEqual({ code: 0, stderr: '', stdout: 't is back at generation 1, as generation 3\n' })
   await says('1')
+})
+
+test('rollback --wait and wait name the first failure, in text and to scripts', async () => {
+  const namespace = 'kept-a'
+  const first = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'ours' } }
+  await plane.client.create(namespaces, { metadata: { name: namespace } })
+  await plane.client.create(configMaps, { metadata: { namespace, name: 'theirs' } })
+  await plane.client.create(templates, {
+    metadata: { name: 'kept' },
+    spec: { namespaces: { nameSelector: { include: ['kept-*'] } }, templates: [first] },
+  })
+  const theirs = { ...first, metadata: { name: 'theirs' } }
+  await plane.client.patch(templates, { name: 'kept' }, { spec: { templates: [first, theirs] } })
+  await plane.client.patch(templates, { name: 'kept' }, { spec: { templates: [first] } })
+  const back = await run('rollback', 'kept', '--wait')
+  const failed =
+    /^kept: 0 of 1 namespaces have generation 4, 1 failed, first kept-a: ConfigMap\/theirs: AlreadyExists: /
+  expect(back).toMatchObject({ code: 2, stdout: 'kept is back at generation 2, as generation 4\n' })
+  expect(back.stderr.trim().split('\n').at(-1)).toMatch(failed)
+  const waited = await run('wait', 'kept', '-o', 'json')
+  expect(waited.code).toBe(2)
+  expect(JSON.parse(waited.stdout)).toEqual({
+    ...{ name: 'kept', generation: 4, matched: 1, synced: 0, failed: 1, outcome: 'failed' },
+    failure: { namespace, object: 'ConfigMap/theirs', reason: 'AlreadyExists', message: expect.any(String) },
+  })
 })
 
 test('rollback --wait tells how far it is, and ends when all namespaces have it or it stops', async () => {

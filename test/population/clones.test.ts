@@ -1,5 +1,7 @@
 /** `cloneFrom`: Secrets and ConfigMaps of another namespace, copied and kept in step with their source. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { explainNamespace } from '../../src/apis/namespaces/explain.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { invalidObject } from '../support/refusal.ts'
@@ -59,13 +61,19 @@ describe.each(anyCluster)('$where', ({ start }) => {
     await world.template('left', [secretFrom('goes')])
     await world.namespace('left-1')
     await admin.delete(secrets, { namespace: 'platform', name: 'goes' })
-    const message = 'Secret goes in namespace "platform", its source, is not there'
+    const message =
+      'Secret goes in namespace "platform", its source, is not there: restore it, with its annotation ' +
+      'policy.borough.dev/clone-to, or take it out of the template'
     expect(await world.failures('left', 'SourceMissing')).toEqual([
       { namespace: 'left-1', object: 'Secret/goes', reason: 'SourceMissing', message },
     ])
     expect(await world.events('left-1', 'PopulationSourceMissing')).toEqual([
       `Secret/goes of template left: ${message}`,
     ])
+    const populated = { type: 'Populated', reason: 'SourceMissing', message: `Secret/goes: ${message}` }
+    await expect
+      .poll(async () => (await explainNamespace(admin, 'left-1', systemClock, AbortSignal.timeout(30_000))).reports)
+      .toEqual([populated])
     await copyHas('left-1', 'goes', 'one')
     await source('goes', 'three')
     await copyHas('left-1', 'goes', 'three')

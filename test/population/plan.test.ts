@@ -185,6 +185,26 @@ describe('plan', () => {
     expect(b?.namespaces[0]?.objects).toMatchObject([{ action: 'refuse', reason: 'Conflict' }])
   })
 
+  test('names the template that loses an object to it, as the answer to its write does', async () => {
+    const of = (key: string): JsonObject => ({ namespaces: { labelSelector: { matchLabels: { [key]: 'x' } } } })
+    const labels = { team: 'x', env: 'x' }
+    await world.template('team', [configMap('about')], of('team'))
+    for (const name of ['both-a', 'both-b']) await world.namespace(name, { labels })
+    await world.namespace('team-only', { labels: { team: 'x' } })
+    await world.status('team', (s) => s['synced'] === 3)
+    const first = draft('base', [configMap('other'), configMap('about', { a: '2' })], of('env'))
+    const told = await plan('base', [configMap('other'), configMap('about', { a: '2' })], of('env'))
+    expect(told?.displaces).toEqual([{ object: 'ConfigMap/about', template: 'team', namespaces: 2 }])
+    const warnings = await world.createWarnings('/apis/policy/v1alpha1/namespacetemplates', first)
+    expect(warnings).toEqual([
+      'spec.templates[1]: where template \\"team\\" selects a namespace too, ConfigMap/about comes from this one and ' +
+        'no more from that: the first by name gives it',
+    ])
+    await world.status('team', (s) => s['failed'] === 2 && JSON.stringify(s['failures']).includes('Conflict'))
+    const after = await plan('zone', [configMap('about')], of('zone'))
+    expect(after?.displaces).toBeUndefined()
+  })
+
   test('says that maxPrune would stop it', async () => {
     await world.template('t', [configMap('one')])
     await world.namespaces(2)

@@ -191,5 +191,5 @@ test('an object whose name has a parameter in it is not thought to be dropped wi
   await steps.world.status('t', (s) => s['observedGeneration'] === 2 && s['synced'] === names.length)
   await steps.world.edit('t', { parameters: [{ name: 'size', fromLabel: 'size', enum: ['small'], required: true }] })
   const status = await steps.world.status('t', (s) => s['observedGeneration'] === 3 && s['failed'] === names.length)
-  expect(conditionOf(status, 'Progressing')).toMatchObject({ reason: 'Complete' })
+  expect(conditionOf(status, 'Progressing')).toMatchObject({ reason: 'CompleteWithFailures' })
 })

@@ -1,16 +1,18 @@
 /** How far a generation of a template has got, told until it has reached its namespaces or has stopped. */
 import type { Client } from '../../client/client.ts'
 import { objectStates } from '../../client/object-states.ts'
-import { completeReason, progressingCondition } from './rollout.ts'
+import { completeReason, failedReason, progressingCondition } from './rollout.ts'
 import { populationPaused } from './status.ts'
-import { type NamespaceTemplate, templateResource } from './types.ts'
+import { type NamespaceTemplate, type TemplateFailure, templateResource } from './types.ts'
 
 export interface RolloutState {
   readonly matched: number
   readonly synced: number
   readonly failed: number
+  /** The first of those that failed. */
+  readonly failure?: TemplateFailure
   /** Absent = it goes on. */
-  readonly outcome?: 'complete' | 'stopped' | 'superseded'
+  readonly outcome?: 'complete' | 'failed' | 'stopped' | 'superseded'
   /** Why it stopped. */
   readonly message?: string
 }
@@ -41,8 +43,9 @@ export async function presentGeneration(client: Client, name: string, signal: Ab
 
 /** undefined = the controller has not looked at this generation yet. */
 function stateOf({ metadata, status = {} }: NamespaceTemplate, generation: number): RolloutState | undefined {
-  const { observedGeneration = 0, matched = 0, synced = 0, failed = 0, conditions = [] } = status
-  const figures = { matched, synced, failed }
+  const { observedGeneration = 0, matched = 0, synced = 0, failed = 0, failures = [], conditions = [] } = status
+  const [failure] = failures
+  const figures = { matched, synced, failed, ...(failure === undefined ? {} : { failure }) }
   const progressing = conditions.find((c) => c.type === progressingCondition)
   if ((metadata.generation ?? 0) > generation) return { ...figures, outcome: 'superseded' }
   // While all are paused, none is looked at.
@@ -50,5 +53,6 @@ function stateOf({ metadata, status = {} }: NamespaceTemplate, generation: numbe
   if (progressing === undefined || (observedGeneration < generation && !isPaused)) return undefined
   if (progressing.status === 'True') return figures
   if (progressing.reason === completeReason) return { ...figures, outcome: 'complete' }
+  if (progressing.reason === failedReason) return { ...figures, outcome: 'failed' }
   return { ...figures, outcome: 'stopped', message: progressing.message }
 }

@@ -14,7 +14,7 @@ import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { templateExpiryErrors } from '../expiry/bounds.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
-import { missingBypass } from './displaced.ts'
+import { displacedWarnings, missingBypass } from './displaced.ts'
 import type { Matcher } from './match.ts'
 import { entryErrors } from './object-entries.ts'
 import { shapeErrors } from './object-shape.ts'
@@ -56,6 +56,7 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
   if (!asksAuthor) return
   const lacks = [...lackingRights(deps, a.user, template, old), ...missingBypass(deps, a.user, template)]
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
+  for (const warning of displacedWarnings(deps, template)) a.warn(warning)
 }
 
 /** Of objects that a change brings or changes. */

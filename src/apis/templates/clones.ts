@@ -47,13 +47,15 @@ export const cloneResolver =
     const found = find(from)
     if (typeof found === 'string') return { reason: 'SourceMissing', message: `${title} can not be read: ${found}` }
     if (found === undefined || found.metadata.deletionTimestamp !== undefined)
-      return { reason: 'SourceMissing', message: `${title} is not there` }
+      return { reason: 'SourceMissing', message: `${title} is not there: ${wayOut}` }
     const isMade = madeIn(from.namespace).some(
       (o) => o.apiVersion === from.apiVersion && o.kind === from.kind && o.name === from.name,
     )
     const refusal = refusalOf(found, namespace, isMade)
     return refusal === undefined ? contentOf(found) : { reason: 'SourceRefused', message: `${title} ${refusal}` }
   }
+
+const wayOut = `restore it, with its annotation ${cloneToAnnotation}, or take it out of the template`
 
 /** Credentials of an account or a node are bound to their place. */
 const bound = (type: unknown): boolean =>

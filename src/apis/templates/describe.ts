@@ -2,6 +2,7 @@
 import type { Client } from '../../client/client.ts'
 import { labelSelectorOf, printLabelSelector } from '../../kube/label-selector.ts'
 import type { TemplateExpiry } from '../expiry/types.ts'
+import { type ExampleNamespace, exampleNamespace, givingCommands } from './example-namespace.ts'
 import { isDisabled } from './match.ts'
 import { metadataParts, titleOfKey } from './namespace-metadata.ts'
 import { allowedFor } from './parameters.ts'
@@ -38,6 +39,10 @@ export interface TemplateDescription {
   readonly expiry?: TemplateExpiry
   /** `RoleBinding/admin` */
   readonly objects: readonly string[]
+  /** One that it selects, with all that it requires; what only its author knows stands as `<…>`. */
+  readonly example: ExampleNamespace
+  /** Commands that give a namespace which exists what is required. */
+  readonly giving: readonly string[]
 }
 
 export async function describeTemplate(
@@ -63,6 +68,8 @@ export async function describeTemplate(
     objects: objectsOf(template).map(
       ({ source, when }) => `${titleOf(source)}${when === undefined ? '' : ` if ${when}`}`,
     ),
+    example: exampleNamespace(template),
+    giving: givingCommands(template),
   }
 }
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Authorizer } from '../../authz/authz.ts'
 import type { JsonObject } from '../../kube/types.ts'
-import { missingBypass } from './displaced.ts'
+import { displacedWarnings, missingBypass } from './displaced.ts'
 import { compileMatcher } from './match.ts'
 import type { NamespaceTemplate } from './types.ts'
 
@@ -102,4 +102,29 @@ test.each<{ name: string; given: NamespaceTemplate; other?: NamespaceTemplate; i
   },
 ])('$name: asked $isAsked', ({ given, other = team(), isAsked }) => {
   expect(lacksOf(given, other).lacks).toHaveLength(isAsked ? 1 : 0)
+})
+
+test('its author is told what another template loses to it, and it is not told where it loses', () => {
+  const told = (given: NamespaceTemplate, other: NamespaceTemplate): string[] =>
+    displacedWarnings({ matchers: () => [compileMatcher(other), compileMatcher(given)] }, given)
+  const first = template('a', [open(configMap('own')), open(configMap('about'))], { env: 'test' })
+  const team = template('team', [open(configMap('about'))], { tier: 'small' })
+  expect(told(first, team)).toEqual([
+    'spec.objects[1].template: where template "team" selects a namespace too, ConfigMap/about comes from this one ' +
+      'and no more from that: the first by name gives it',
+  ])
+  expect(told(team, first)).toEqual([])
+  expect(told(template('a', [open(configMap('about'))], { tier: 'large' }), team)).toEqual([])
+  const off = { annotations: { 'policy/namespace-template-apply': 'disable' } }
+  expect(told(first, { ...team, metadata: { ...team.metadata, ...off } })).toEqual([])
+  expect(told({ ...first, metadata: { ...first.metadata, ...off } }, team)).toEqual([])
+})
+
+test('of many objects ten are told', () => {
+  const all = Array.from({ length: 12 }, (_, i) => open(configMap(`c-${i}`)))
+  const given = template('a', all, { env: 'test' })
+  const matchers = () => [compileMatcher(template('team', all, { tier: 'small' }))]
+  const told = displacedWarnings({ matchers }, given)
+  expect(told).toHaveLength(11)
+  expect(told[10]).toBe('and 2 more objects in the place of others')
 })

@@ -1,13 +1,13 @@
 /**
- * Protected objects whose place another template would take. Of two templates that hold the same object the first by
- * name gives it, so an author who may not write a protected object could give another in its place by a template of an
- * earlier name.
+ * Objects whose place another template takes. Of two templates that hold the same object the first by name gives it,
+ * whichever was there first: its author is told. And an author who may not write a protected object could give another
+ * in its place by a template of an earlier name: that takes a right.
  */
 import type { Authorizer } from '../../authz/authz.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { Lack } from './author-rights.ts'
-import type { Matcher } from './match.ts'
+import { isDisabled, type Matcher } from './match.ts'
 import { mayDo } from './may-do.ts'
 import { identityOf, titleOf } from './render.ts'
 import { objectsOf, type TemplateObject } from './template-objects.ts'
@@ -23,17 +23,53 @@ export function missingBypass(
   const lacks: Lack[] = []
   for (const { template: other } of matchers()) {
     const { name = '' } = other.metadata
-    if (!comesFirst(template, other) || areApart(template, other)) continue
-    for (const shielded of objectsOf(other)) {
-      if (shielded.protect !== true) continue
-      const own = objectsOf(template).find((one) => mayBeSame(one, shielded))
-      if (own === undefined || mayDo(authorizer, user, 'bypass', name)) continue
-      const what = `${titleOf(shielded.source)} of template ${JSON.stringify(name)}`
+    for (const { own, theirs } of placesTaken(template, other)) {
+      if (theirs.protect !== true || mayDo(authorizer, user, 'bypass', name)) continue
+      const what = `${titleOf(theirs.source)} of template ${JSON.stringify(name)}`
       const message = `takes the place of ${what}, which protects it: needs "bypass" on that template`
       lacks.push({ field: own.field, message })
     }
   }
   return lacks
+}
+
+/** An object of one template in the place of another's, as far as their names and labels tell. */
+export interface PlaceTaken {
+  readonly own: TemplateObject
+  readonly theirs: TemplateObject
+}
+
+/** Where both are in force, and select the same namespace. */
+export function placesTaken(template: NamespaceTemplate, other: NamespaceTemplate): PlaceTaken[] {
+  if (!comesFirst(template, other) || areApart(template, other)) return []
+  const held = objectsOf(template)
+  return objectsOf(other).flatMap((theirs) => {
+    const own = held.find((one) => mayBeSame(one, theirs))
+    return own === undefined ? [] : [{ own, theirs }]
+  })
+}
+
+/** Told one by one before it says how many more there are. */
+const mostTold = 10
+
+/** What its author may not know: that another template loses an object to it. */
+export function displacedWarnings(
+  { matchers }: { matchers(): Iterable<Matcher> },
+  template: NamespaceTemplate,
+): string[] {
+  if (isDisabled(template)) return []
+  const told: string[] = []
+  for (const { template: other } of matchers()) {
+    if (isDisabled(other)) continue
+    for (const { own, theirs } of placesTaken(template, other)) {
+      told.push(
+        `${own.field}: where template ${JSON.stringify(other.metadata.name)} selects a namespace too, ` +
+          `${titleOf(theirs.source)} comes from this one and no more from that: the first by name gives it`,
+      )
+    }
+  }
+  const more = told.length - mostTold
+  return more <= 0 ? told : [...told.slice(0, mostTold), `and ${more} more objects in the place of others`]
 }
 
 /** A template that is switched off is on again one day; one that is deleted goes. */

@@ -17,6 +17,7 @@ import { AlikeAnswers, askedOfAlike } from './alike-answers.ts'
 import { clonesIn, sourceKey } from './clone-sources.ts'
 import { cloneResolver, cloneResource, type ResolveClone } from './clones.ts'
 import { type Difference, differences } from './differences.ts'
+import { placesTaken } from './displaced.ts'
 import { startDryRun } from './dry-run-client.ts'
 import { dryRunDeletion, dryRunTemplate } from './dry-run-template.ts'
 import { kindsEverOf } from './kinds.ts'
@@ -27,6 +28,7 @@ import { PlaceTexts } from './place-texts.ts'
 import { populate } from './populate.ts'
 import { PopulatedIndex, type PopulatedIndexDeps } from './populated-index.ts'
 import { excessOf, namespacesToPrune } from './prunes.ts'
+import { titleOf } from './render.ts'
 import { type NamespaceTemplate, pauseRolloutAnnotation, templateGroups, templateResource } from './types.ts'
 
 export interface PlannedObject {
@@ -45,6 +47,13 @@ export interface PlannedNamespace {
   readonly objects: readonly PlannedObject[]
 }
 
+export interface DisplacedObject {
+  readonly object: string
+  readonly template: string
+  /** That both select. */
+  readonly namespaces: number
+}
+
 export interface TemplatePlan {
   readonly template: string
   /** Is there none of this name yet. */
@@ -55,6 +64,8 @@ export interface TemplatePlan {
   readonly matched: number
   /** Only those where something would be done. */
   readonly namespaces: readonly PlannedNamespace[]
+  /** Objects that other templates would give no more: the first by name gives them. */
+  readonly displaces?: readonly DisplacedObject[]
   /** Why nothing would be done all the same. */
   readonly stop?: string
   /** Namespaces of which not all was asked: others, where it would be the same, answered alike. */
@@ -187,13 +198,29 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
   const stop = stopOf(version, index, namespaces, selected.length)
+  const displaces = displacedBy(version, world.matchers.values(), selected)
   return {
     template: name,
     matched: selected.length,
     namespaces: planned.sort((a, b) => (a.namespace < b.namespace ? -1 : 1)),
+    ...(displaces.length === 0 ? {} : { displaces }),
     ...(stop === undefined ? {} : { stop }),
     ...(believed === 0 ? {} : { believed }),
   }
+}
+
+function displacedBy(
+  { template }: Matcher,
+  matchers: Iterable<Matcher>,
+  selected: readonly Namespace[],
+): DisplacedObject[] {
+  return [...matchers].flatMap((other) => {
+    const taken = isDisabled(other.template) ? [] : placesTaken(template, other.template)
+    const namespaces = taken.length === 0 ? 0 : selected.filter((n) => other.selects(n)).length
+    if (namespaces === 0) return []
+    const { name = '' } = other.template.metadata
+    return taken.map(({ theirs }) => ({ object: titleOf(theirs.source), template: name, namespaces }))
+  })
 }
 
 /** Not in their order: what is asked first should not all be of one team, or one age. */

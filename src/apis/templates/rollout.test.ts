@@ -82,3 +82,14 @@ test.each([{ 'policy/namespace-template-apply': 'disable' }, { 'policy.borough.d
     expect([world.begin(next, 'a'), world.woken]).toEqual([[undefined], []])
   },
 )
+
+test.each([
+  ['Complete', true],
+  ['CompleteWithFailures', true],
+  ['RollingOut', false],
+])('to a process that has just started a rollout of which the status says %s is over: %s', (reason, isOver) => {
+  const of = version(2)
+  const progressing = { type: 'Progressing', status: 'False', reason, message: '', lastTransitionTime: '' }
+  const stored = { ...of.template, status: { observedGeneration: 2, conditions: [progressing] } }
+  expect(new World().rollouts.isSettled(compileMatcher(stored))).toBe(isOver)
+})

@@ -61,6 +61,8 @@ interface RolloutState {
 const named = 5
 export const progressingCondition = 'Progressing'
 export const completeReason = 'Complete'
+/** Every selected namespace has been reached, and in some it failed: there it is tried again, and nothing waits. */
+export const failedReason = 'CompleteWithFailures'
 
 export class Rollouts {
   readonly #deps: RolloutDeps
@@ -263,6 +265,8 @@ const nameOf = ({ template }: Matcher): string => template.metadata.name ?? ''
 function isComplete({ metadata, status }: NamespaceTemplate): boolean {
   return (
     status?.observedGeneration === metadata.generation &&
-    (status?.conditions ?? []).some((c) => c.type === progressingCondition && c.reason === completeReason)
+    (status?.conditions ?? []).some(
+      (c) => c.type === progressingCondition && (c.reason === completeReason || c.reason === failedReason),
+    )
   )
 }

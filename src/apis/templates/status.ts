@@ -3,8 +3,8 @@ import { formatTime } from '../../kube/time.ts'
 import { generationOf, type Tally } from './ledger.ts'
 import type { Matcher } from './match.ts'
 import { pausedKey, populationConfig } from './population-config.ts'
-import { completeReason, type Halt, progressingCondition } from './rollout.ts'
-import type { NamespaceTemplate, TemplateCondition, TemplateStatus } from './types.ts'
+import { completeReason, failedReason, type Halt, progressingCondition } from './rollout.ts'
+import type { NamespaceTemplate, TemplateCondition, TemplateFailure, TemplateStatus } from './types.ts'
 
 export interface Findings extends Tally {
   /** Namespaces that are selected. */
@@ -111,7 +111,8 @@ const exceptFor = (skipped: number): string =>
 
 type Told = Omit<TemplateCondition, 'lastTransitionTime'>
 
-function progress(version: Matcher, { matched, waiting, halt, synced, failed, skipped, extended }: Findings): Told {
+function progress(version: Matcher, findings: Findings): Told {
+  const { matched, waiting, halt, synced, failed, skipped, extended, failures } = findings
   const type = progressingCondition
   if (halt !== undefined) return { type, status: 'False', ...halt }
   if (version.template.metadata.deletionTimestamp !== undefined) {
@@ -123,11 +124,17 @@ function progress(version: Matcher, { matched, waiting, halt, synced, failed, sk
   // What failed is not under way any more: it is tried again for as long as it fails.
   if (waiting === 0 && synced + skipped + extended + failed >= matched) {
     const message = `Generation ${generation} has reached every selected namespace`
-    return { type, status: 'False', reason: completeReason, message }
+    const [first] = failures
+    if (first === undefined) return { type, status: 'False', reason: completeReason, message }
+    const failing = `${message}, and failed in ${failed}, first in ${failureText(first)}`
+    return { type, status: 'False', reason: failedReason, message: failing }
   }
   const message = `${synced} of ${matched} namespaces hold generation ${generation}`
   return { type, status: 'True', reason: 'RollingOut', message }
 }
+
+const failureText = ({ namespace, object, reason }: TemplateFailure): string =>
+  `${namespace}: ${object === undefined ? '' : `${object}: `}${reason}`
 
 function since(old: readonly TemplateCondition[] | undefined, nowMs: number, told: Told): TemplateCondition {
   const before = old?.find((c) => c.type === told.type)
