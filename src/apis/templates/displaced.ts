@@ -49,6 +49,28 @@ export function placesTaken(template: NamespaceTemplate, other: NamespaceTemplat
   })
 }
 
+export interface DisplacedObject {
+  readonly object: string
+  readonly template: string
+  /** That both select. */
+  readonly namespaces: number
+}
+
+/** What other templates lose to it in these namespaces, which it selects. */
+export function displacedBy(
+  { template }: Matcher,
+  matchers: Iterable<Matcher>,
+  selected: readonly Pick<KubeObject, 'metadata'>[],
+): DisplacedObject[] {
+  return [...matchers].flatMap((other) => {
+    const taken = isDisabled(other.template) ? [] : placesTaken(template, other.template)
+    const namespaces = taken.length === 0 ? 0 : selected.filter((n) => other.selects(n)).length
+    if (namespaces === 0) return []
+    const { name = '' } = other.template.metadata
+    return taken.map(({ theirs }) => ({ object: titleOf(theirs.source), template: name, namespaces }))
+  })
+}
+
 /** Told one by one before it says how many more there are. */
 const mostTold = 10
 

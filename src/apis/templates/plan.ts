@@ -8,16 +8,14 @@ import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ReportProgress } from '../../base/progress.ts'
 import type { Client } from '../../client/client.ts'
-import { findObject } from '../../client/find-object.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
-import { findStatusError, isNotFound } from '../../kube/status-error.ts'
+import { isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { AlikeAnswers, askedOfAlike } from './alike-answers.ts'
-import { clonesIn, sourceKey } from './clone-sources.ts'
-import { cloneResolver, cloneResource, type ResolveClone } from './clones.ts'
+import type { ResolveClone } from './clones.ts'
 import { type Difference, differences } from './differences.ts'
-import { placesTaken } from './displaced.ts'
+import { type DisplacedObject, displacedBy } from './displaced.ts'
 import { startDryRun } from './dry-run-client.ts'
 import { dryRunDeletion, dryRunTemplate } from './dry-run-template.ts'
 import { kindsEverOf } from './kinds.ts'
@@ -28,7 +26,7 @@ import { PlaceTexts } from './place-texts.ts'
 import { populate } from './populate.ts'
 import { PopulatedIndex, type PopulatedIndexDeps } from './populated-index.ts'
 import { excessOf, namespacesToPrune } from './prunes.ts'
-import { titleOf } from './render.ts'
+import { readClones } from './read-clones.ts'
 import { type NamespaceTemplate, pauseRolloutAnnotation, templateGroups, templateResource } from './types.ts'
 
 export interface PlannedObject {
@@ -45,13 +43,6 @@ export interface PlannedObject {
 export interface PlannedNamespace {
   readonly namespace: string
   readonly objects: readonly PlannedObject[]
-}
-
-export interface DisplacedObject {
-  readonly object: string
-  readonly template: string
-  /** That both select. */
-  readonly namespaces: number
 }
 
 export interface TemplatePlan {
@@ -209,20 +200,6 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
   }
 }
 
-function displacedBy(
-  { template }: Matcher,
-  matchers: Iterable<Matcher>,
-  selected: readonly Namespace[],
-): DisplacedObject[] {
-  return [...matchers].flatMap((other) => {
-    const taken = isDisabled(other.template) ? [] : placesTaken(template, other.template)
-    const namespaces = taken.length === 0 ? 0 : selected.filter((n) => other.selects(n)).length
-    if (namespaces === 0) return []
-    const { name = '' } = other.template.metadata
-    return taken.map(({ theirs }) => ({ object: titleOf(theirs.source), template: name, namespaces }))
-  })
-}
-
 /** Not in their order: what is asked first should not all be of one team, or one age. */
 function allOver(namespaces: readonly Namespace[]): readonly Namespace[] {
   const step = Math.max(1, Math.floor(namespaces.length / askedOfAlike))
@@ -314,29 +291,6 @@ const setsOn = (template: string, namespace: Namespace): boolean =>
   keysHeld(holdersOf(namespace)).some((held) => held.template === template)
 
 const isBeingDeleted = ({ metadata }: NamespaceTemplate): boolean => metadata.deletionTimestamp !== undefined
-
-/** The sources of clones as the user who asks may read them. */
-async function readClones(
-  client: Client,
-  index: PopulatedIndex,
-  templates: readonly NamespaceTemplate[],
-  signal: AbortSignal,
-): Promise<ResolveClone> {
-  const found = new Map<string, KubeObject | string | undefined>()
-  for (const [key, { from }] of clonesIn(templates)) {
-    try {
-      found.set(key, await findObject(client, cloneResource(from), from, { signal }))
-    } catch (error) {
-      const status = findStatusError(error)
-      if (status === undefined) throw error
-      found.set(key, status.message)
-    }
-  }
-  return cloneResolver({
-    find: (from) => found.get(sourceKey(from)),
-    madeIn: (namespace) => index.claimsIn(namespace),
-  })
-}
 
 async function watchKinds(
   client: Client,
