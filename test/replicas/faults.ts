@@ -19,12 +19,12 @@ const patienceMs = 12_000
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** As a supervisor does: a server that reaches no etcd in time ends, on a busy machine too. */
-export async function supervised<T>(start: () => Promise<T>): Promise<T> {
+export async function supervised<T>(start: () => Promise<T>, mostTries: number = 5): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await start()
     } catch (error) {
-      if (tries === 5 || !/etcd/.test(String(error))) throw error
+      if (tries === mostTries || !/etcd/.test(String(error))) throw error
     }
   }
 }

@@ -18,7 +18,7 @@ export interface Listening {
 const text = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString('utf8')
 
 /** The certificates of a kubeconfig. */
-function trustOf(kubeconfig: string): { ca: string; cert: string; key: string } {
+export function trustOf(kubeconfig: string): { ca: string; cert: string; key: string } {
   const { clusters, users } = parse(kubeconfig) as Kubeconfig
   const user = users[0]?.user
   return {
