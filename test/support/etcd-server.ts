@@ -169,6 +169,13 @@ export class EtcdServer implements AsyncDisposable {
     await this.start()
   }
 
+  /** Of a member that is stopped, and alone: a new cluster takes its place, of another token and without data. */
+  async startAsAnother(): Promise<void> {
+    await rm(join(this.#folder, 'data'), { recursive: true, force: true })
+    this.#flags = [...this.#flags, '--initial-cluster-token=another']
+    await this.start()
+  }
+
   /** Ends the process and keeps the data. */
   async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#process

@@ -140,6 +140,7 @@ describe('the command line', () => {
     '--kubeconfig',
     '--only',
     '--bump-revision',
+    '--initial-cluster-token',
     '--mark-compacted',
   ])
 

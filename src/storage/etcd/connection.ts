@@ -133,7 +133,7 @@ export class EtcdConnection {
     signal.addEventListener('abort', cancel, { once: true })
     try {
       for await (const response of call) {
-        this.#newest.check()
+        this.#newest.takeCluster(response, member.endpoint)
         // It does not say whether the token is at fault; another one is had for the asking.
         if (response.canceled && response.compactRevision === 0) this.#login?.forget()
         yield response

@@ -32,6 +32,11 @@ export interface Answer {
   readonly term: number
   /** The store's; absent: the answer is of another kind. */
   readonly revision?: number
+  /**
+   * Whose answer it is; absent or 0: not told. An id of 64 random bits, rounded to what a number holds: all that counts
+   * is whether two are one.
+   */
+  readonly cluster?: number
 }
 
 export interface RangeResponse extends Answer {
@@ -91,6 +96,8 @@ export interface WatchEvent {
 }
 
 export interface WatchResponse {
+  /** As in `Answer`. */
+  readonly cluster?: number
   readonly revision: number
   readonly created: boolean
   readonly canceled: boolean
@@ -254,15 +261,17 @@ function writeTxn(w: ProtoWriter, request: TxnRequest): void {
   for (const op of request.failure) w.message(3, (o) => writeOp(o, op))
 }
 
-function readHeader(reader: ProtoReader): { revision: number; term: number } {
+function readHeader(reader: ProtoReader): { cluster: number; revision: number; term: number } {
+  let cluster = 0
   let revision = 0
   let term = 0
   while (reader.next()) {
-    if (reader.field === 3) revision = reader.int()
+    if (reader.field === 1) cluster = reader.int()
+    else if (reader.field === 3) revision = reader.int()
     else if (reader.field === 4) term = reader.int()
     else reader.skip()
   }
-  return { revision, term }
+  return { cluster, revision, term }
 }
 
 const noBytes: Buffer = Buffer.alloc(0)
@@ -283,19 +292,20 @@ function readKeyValue(reader: ProtoReader): KeyValue {
 }
 
 function readRange(reader: ProtoReader): RangeResponse {
+  let cluster = 0
   let revision = 0
   let term = 0
   let more = false
   let count = 0
   const kvs: KeyValue[] = []
   while (reader.next()) {
-    if (reader.field === 1) ({ revision, term } = readHeader(reader.message()))
+    if (reader.field === 1) ({ cluster, revision, term } = readHeader(reader.message()))
     else if (reader.field === 2) kvs.push(readKeyValue(reader.message()))
     else if (reader.field === 3) more = reader.bool()
     else if (reader.field === 4) count = reader.int()
     else reader.skip()
   }
-  return { revision, term, kvs, more, count }
+  return { cluster, revision, term, kvs, more, count }
 }
 
 function readOp(reader: ProtoReader): OpResponse {
@@ -309,17 +319,18 @@ function readOp(reader: ProtoReader): OpResponse {
 }
 
 function readTxn(reader: ProtoReader): TxnResponse {
+  let cluster = 0
   let revision = 0
   let term = 0
   let succeeded = false
   const responses: OpResponse[] = []
   while (reader.next()) {
-    if (reader.field === 1) ({ revision, term } = readHeader(reader.message()))
+    if (reader.field === 1) ({ cluster, revision, term } = readHeader(reader.message()))
     else if (reader.field === 2) succeeded = reader.bool()
     else if (reader.field === 3) responses.push(readOp(reader.message()))
     else reader.skip()
   }
-  return { revision, term, succeeded, responses }
+  return { cluster, revision, term, succeeded, responses }
 }
 
 function readEvent(reader: ProtoReader): WatchEvent {
@@ -338,6 +349,7 @@ function readEvent(reader: ProtoReader): WatchEvent {
 
 function readWatch(bytes: Buffer): WatchResponse {
   const reader = new ProtoReader(bytes)
+  let cluster = 0
   let revision = 0
   let created = false
   let canceled = false
@@ -346,7 +358,7 @@ function readWatch(bytes: Buffer): WatchResponse {
   let fragment = false
   const events: WatchEvent[] = []
   while (reader.next()) {
-    if (reader.field === 1) ({ revision } = readHeader(reader.message()))
+    if (reader.field === 1) ({ cluster, revision } = readHeader(reader.message()))
     else if (reader.field === 3) created = reader.bool()
     else if (reader.field === 4) canceled = reader.bool()
     else if (reader.field === 5) compactRevision = reader.int()
@@ -355,5 +367,5 @@ function readWatch(bytes: Buffer): WatchResponse {
     else if (reader.field === 11) events.push(readEvent(reader.message()))
     else reader.skip()
   }
-  return { revision, created, canceled, compactRevision, cancelReason, fragment, events }
+  return { cluster, revision, created, canceled, compactRevision, cancelReason, fragment, events }
 }
