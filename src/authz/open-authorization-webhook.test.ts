@@ -1,9 +1,10 @@
 /** What a service says counts by its status and size, not by its words alone. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { systemClock } from '../base/clock.ts'
 import type { AskElsewhere } from './authz.ts'
@@ -14,9 +15,16 @@ const attributes = {
   ...{ user: { username: 'alice', groups: [] }, verb: 'get', group: '', resource: 'pods', namespace: 'a', name: 'p' },
 }
 
-/** Asks a service that answers so. */
-async function ask(status: number, body: string): Promise<Awaited<ReturnType<AskElsewhere>>> {
-  const server = createServer((_, response) => response.writeHead(status).end(body))
+/** Asks a service that answers so; `heard` is told what it was asked. */
+async function ask(
+  status: number,
+  body: string,
+  heard: (request: IncomingMessage, review: string) => void = () => {},
+): Promise<Awaited<ReturnType<AskElsewhere>>> {
+  const server = createServer(async (request, response) => {
+    heard(request, await text(request))
+    response.writeHead(status).end(body)
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
     const { port } = server.address() as AddressInfo
@@ -39,6 +47,28 @@ async function ask(status: number, body: string): Promise<Awaited<ReturnType<Ask
 }
 
 test('a yes is a yes', async () => expect(await ask(200, JSON.stringify(yes))).toMatchObject({ allowed: true }))
+
+test('it is asked as kube-apiserver asks: the review in JSON, posted to the address of the kubeconfig', async () => {
+  const asked: unknown[] = []
+  await ask(200, JSON.stringify(yes), ({ method, url, headers }, review) => {
+    const { 'content-type': type, accept, 'user-agent': agent } = headers
+    asked.push([method, url, type, accept, agent], JSON.parse(review))
+  })
+  expect(asked).toEqual([
+    ['POST', '/authorize', 'application/json', 'application/json', 'borough'],
+    {
+      ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' },
+      spec: { user: 'alice', resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'a', name: 'p' } },
+    },
+  ])
+})
+
+test('a yes may have any status of success, and be a mebibyte long', async () => {
+  expect(await ask(299, JSON.stringify(yes))).toMatchObject({ allowed: true })
+  const bare = JSON.stringify({ ...yes, long: '' }).length
+  const long = JSON.stringify({ ...yes, long: 'x'.repeat(1024 * 1024 - bare) })
+  expect(await ask(200, long)).toMatchObject({ allowed: true })
+})
 
 test.each([300, 404, 500])('a yes in an answer of status %i is none', async (status) => {
   await expect(ask(status, JSON.stringify(yes))).rejects.toThrow(`answered ${status}`)

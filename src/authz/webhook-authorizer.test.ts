@@ -22,7 +22,8 @@ function world(answer: (spec: { user: string }) => JsonValue = () => ({ status: 
     allowedForMs: 300,
     deniedForMs: 30,
     async post(review) {
-      const { spec } = review as { spec: { user: string } }
+      const { spec, ...envelope } = review as { spec: { user: string } }
+      expect(envelope).toEqual({ kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' })
       asked.push(spec)
       return answer(spec)
     },
@@ -74,7 +75,7 @@ describe('what the service is asked', () => {
   test.each(rows)('$name', async ({ when, want }) => {
     const { asked, webhook } = world()
     expect(await webhook.ask(when)).toEqual({ allowed: true, reason: '' })
-    expect(asked).toEqual([want])
+    expect(asked).toStrictEqual([want])
   })
 })
 
@@ -122,6 +123,7 @@ describe('an answer that is none', () => {
   const none = 'the authorization webhook answered no SubjectAccessReview with a status'
   test.each<{ name: string; answer: JsonValue; message: string }>([
     { name: 'no object', answer: 'yes', message: none },
+    { name: 'nothing', answer: null, message: none },
     { name: 'no status', answer: {}, message: none },
     { name: 'a status that is no object', answer: { status: true }, message: none },
     { name: 'a status that does not say allowed', answer: { status: { denied: true } }, message: none },

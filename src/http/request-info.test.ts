@@ -36,6 +36,11 @@ const cases: { name: string; method?: string; path: string; query?: string; want
     path: '/api/v1/namespaces/x/pods',
     want: { isResource: true, verb: '' },
   },
+  {
+    name: 'the first API has no group',
+    path: '/api/v1/nodes/a',
+    want: { group: '', version: 'v1', resource: 'nodes', name: 'a', namespace: '', underNamespace: false },
+  },
   { name: 'watch=foo watches', path: '/api/v1/pods', query: 'watch=foo', want: { verb: 'watch' } },
   { name: 'watch=0 lists', path: '/api/v1/pods', query: 'watch=0', want: { verb: 'list' } },
   {
