@@ -1,0 +1,199 @@
+/** What one pass over a namespace does with which template. */
+import { describe, expect, test } from 'vitest'
+import type { Namespace } from '../namespaces/types.ts'
+import type { Attempt } from './ledger.ts'
+import { compileMatcher, type Matcher } from './match.ts'
+import { planPass } from './namespace-pass.ts'
+import type { PopulationState } from './population-state.ts'
+import type { NamespaceTemplate } from './types.ts'
+
+type Spec = NonNullable<NamespaceTemplate['spec']>
+const gone = { deletionTimestamp: '2026-11-24T06:00:00Z' }
+const off = { annotations: { 'policy/namespace-template-apply': 'disable' } }
+const newer = { annotations: { 'policy.borough.dev/feature-level': '7' } }
+const elsewhere: Spec = { namespaces: { nameSelector: { include: ['m'] } } }
+const needsSize: Spec = { parameters: [{ name: 'size', fromLabel: 'size', required: true }] }
+const version = (name: string, spec: Spec = {}, metadata: object = {}): Matcher =>
+  compileMatcher({ metadata: { name, uid: `of ${name}`, generation: 3, ...metadata }, spec })
+const older = (name: string, spec: Spec = {}): Matcher => version(name, spec, { generation: 2 })
+const namespace: Namespace = { metadata: { name: 'n', uid: 'u' } }
+const initializing: Namespace = { ...namespace, spec: { initializers: { pending: [{ name: 'namespace-template' }] } } }
+
+interface Given {
+  readonly versions: readonly Matcher[]
+  readonly in?: Namespace
+  /** By template: what the last attempt came to. */
+  readonly held?: Record<string, Attempt>
+  /** Templates of which it holds objects, or labels. */
+  readonly holds?: readonly string[]
+  readonly sets?: readonly string[]
+  /** Templates whose turn has not come. */
+  readonly queued?: readonly string[]
+  readonly former?: Record<string, Matcher>
+  readonly waited?: readonly string[]
+}
+
+function planned({
+  versions,
+  in: where = namespace,
+  held = {},
+  holds = [],
+  sets = [],
+  queued = [],
+  former = {},
+  waited = [],
+}: Given) {
+  const told: string[] = []
+  const state = {
+    matchers: () => versions,
+    ledger: { findHeld: ({ template }: Matcher) => held[template.metadata.name ?? ''] },
+    index: { holdings: { holds: (template: string) => holds.includes(template) }, claimsIn: () => [] },
+    metadata: { holds: (template: string) => sets.includes(template) },
+    rollouts: {
+      leave: (template: string) => waited.includes(template),
+      begin: ({ template: { metadata } }: Matcher) =>
+        queued.includes(metadata.name ?? '') ? undefined : () => told.push(`free ${metadata.name}`),
+    },
+    requestStatus: (names: string[]) => told.push(...names.map((name) => `status ${name}`)),
+  } as unknown as PopulationState
+  const pass = planPass(state, where, () => ({ content: {}, digest: '' }), new Map(Object.entries(former)))
+  const said = ({ template: { metadata } }: Matcher): string => `${metadata.name} ${metadata.generation}`
+  return {
+    wanted: pass.wanted.map(({ metadata }) => `${metadata.name} ${metadata.generation}`),
+    attempts: [...pass.attempts].map(
+      ([name, { version: of, isSelected, isUnrendered }]) =>
+        `${name}: ${said(of)}${isSelected ? '' : ' no more'}${isUnrendered === true ? ' unrendered' : ''}`,
+    ),
+    waiting: [...pass.waiting],
+    places: pass.places.length,
+    unrendered: pass.unrendered.length,
+    told,
+    planned: [...pass.planned.keys()],
+  }
+}
+const nothing = { wanted: [], attempts: [], waiting: [], places: 0, unrendered: 0, told: [] }
+
+describe('a pass', () => {
+  test.each<{ name: string; given: Given; plan: Partial<ReturnType<typeof planned>> }>([
+    { name: 'of no template does nothing', given: { versions: [] }, plan: nothing },
+    {
+      name: 'applies what selects the namespace, by name',
+      given: { versions: [version('b'), version('a')] },
+      plan: { ...nothing, wanted: ['a 3', 'b 3'], attempts: ['b: b 3', 'a: a 3'], places: 2 },
+    },
+    { name: 'leaves what is switched off', given: { versions: [version('a', {}, off)], holds: ['a'] }, plan: nothing },
+    {
+      name: 'has nothing to do with what selects others',
+      given: { versions: [version('a', elsewhere)] },
+      plan: nothing,
+    },
+    {
+      name: 'tells of a namespace that had waited for what selects it no more',
+      given: { versions: [version('a', elsewhere)], waited: ['a'] },
+      plan: { ...nothing, told: ['status a'] },
+    },
+    ...(['holds', 'sets'] as const).map((how) => ({
+      name: `takes away what it ${how} of a template that selects it no more`,
+      given: { versions: [version('a', elsewhere)], [how]: ['a'] },
+      plan: { ...nothing, attempts: ['a: a 3 no more'], places: 1 },
+    })),
+    {
+      name: 'or that it held by the last attempt',
+      given: { versions: [version('a', elsewhere)], held: { a: { version: older('a'), isSelected: true } } },
+      plan: { ...nothing, attempts: ['a: a 3 no more'], places: 1 },
+    },
+    {
+      name: 'takes away what it holds of a template that goes, switched off or not',
+      given: { versions: [version('a', {}, { ...gone, ...off })], holds: ['a'] },
+      plan: { ...nothing, places: 1 },
+    },
+    {
+      name: 'has nothing to do with one that goes and holds nothing',
+      given: { versions: [version('a', {}, gone)] },
+      plan: nothing,
+    },
+    {
+      name: 'does not judge by a selector that it does not understand',
+      given: { versions: [version('a', elsewhere, newer)], holds: ['a'] },
+      plan: nothing,
+    },
+    {
+      name: 'but takes away what such a template held that goes',
+      given: { versions: [version('a', elsewhere, { ...newer, ...gone })], holds: ['a'] },
+      plan: { ...nothing, places: 1 },
+    },
+  ])('$name', ({ given, plan }) => expect(planned(given)).toMatchObject(plan))
+
+  test('knows all templates as they were', () => {
+    expect(planned({ versions: [version('a', {}, off), version('b', elsewhere)] }).planned).toEqual(['a', 'b'])
+  })
+})
+
+describe('where the turn has not come', () => {
+  const held = (of: Matcher, isSelected = true): Record<string, Attempt> => ({ a: { version: of, isSelected } })
+  const waits = { ...nothing, waiting: ['a'] }
+  test.each<{ name: string; given: Given; plan: Partial<ReturnType<typeof planned>> }>([
+    { name: 'nothing is applied', given: { versions: [version('a')], queued: ['a'] }, plan: waits },
+    {
+      name: 'what was applied last is kept',
+      given: { versions: [version('a')], queued: ['a'], held: held(older('a')) },
+      plan: { ...waits, wanted: ['a 2'], attempts: ['a: a 2'] },
+    },
+    {
+      name: 'but not of a version that does not select it',
+      given: { versions: [version('a')], queued: ['a'], held: held(older('a', elsewhere)) },
+      plan: { ...waits, attempts: ['a: a 2'] },
+    },
+    {
+      name: 'nor what was to be pruned',
+      given: { versions: [version('a')], queued: ['a'], held: held(older('a'), false) },
+      plan: { ...waits, attempts: ['a: a 2 no more'] },
+    },
+    {
+      name: 'a new namespace does not wait: its client does',
+      given: { versions: [version('a')], queued: ['a'], in: initializing },
+      plan: { ...nothing, wanted: ['a 3'], attempts: ['a: a 3'], places: 1 },
+    },
+  ])('$name', ({ given, plan }) => expect(planned(given)).toMatchObject(plan))
+})
+
+describe('a template that can not be rendered there', () => {
+  const wrong = [version('a', needsSize)]
+  test.each<{ name: string; given: Given; plan: Partial<ReturnType<typeof planned>> }>([
+    {
+      name: 'is attempted, to say so, and takes no place',
+      given: { versions: wrong },
+      plan: { ...nothing, wanted: ['a 3'], attempts: ['a: a 3 unrendered'] },
+    },
+    {
+      name: 'is kept at what was applied last',
+      given: { versions: wrong, held: { a: { version: older('a'), isSelected: true } } },
+      plan: { ...nothing, wanted: ['a 2'], attempts: ['a: a 2 unrendered'], unrendered: 1 },
+    },
+    {
+      name: 'is kept at what was applied before this process began',
+      given: { versions: wrong, former: { a: older('a') } },
+      plan: { ...nothing, wanted: ['a 2'], attempts: ['a: a 2 unrendered'], unrendered: 1 },
+    },
+    {
+      name: 'is not kept at what can not be rendered either',
+      given: { versions: wrong, former: { a: older('a', needsSize) } },
+      plan: { ...nothing, wanted: ['a 3'], attempts: ['a: a 3 unrendered'] },
+    },
+    {
+      name: 'is not kept at what does not select it',
+      given: { versions: wrong, former: { a: older('a', elsewhere) } },
+      plan: { ...nothing, wanted: ['a 3'], attempts: ['a: a 3 unrendered'] },
+    },
+    {
+      name: 'is not kept at what was to be pruned',
+      given: { versions: wrong, held: { a: { version: older('a'), isSelected: false } } },
+      plan: { ...nothing, wanted: ['a 3'], attempts: ['a: a 3 unrendered'] },
+    },
+    {
+      name: 'is not asked where it selects the namespace no more',
+      given: { versions: [version('a', { ...needsSize, ...elsewhere })], holds: ['a'] },
+      plan: { ...nothing, attempts: ['a: a 3 no more'], places: 1 },
+    },
+  ])('$name', ({ given, plan }) => expect(planned(given)).toMatchObject(plan))
+})
