@@ -20,7 +20,12 @@ const served: Record<string, object> = {
   'v1 Node': { resource: 'nodes', namespaced: false, verbs: keeping },
   'v1 Binding': { resource: 'bindings', namespaced: true, verbs: ['create'] },
 }
-const configMap = (name: string, more: object = {}): JsonObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, ...more })
+const configMap = (name: string, more: object = {}): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  ...more,
+})
 const of = (spec?: Spec, name = 't'): NamespaceTemplate => ({ metadata: { name }, ...(spec && { spec }) })
 
 interface Given {
@@ -62,7 +67,12 @@ function checked({ template, old, others = [], found = {}, lacks = [], checks = 
     warnings.length = 0
     tried.length = 0
     const { message = '', details } = thrown(check)
-    return { refusal: message.replace(/^NamespaceTemplate\.policy\.borough\.dev "t" is invalid: /, ''), warnings, tried, details }
+    return {
+      refusal: message.replace(/^NamespaceTemplate\.policy\.borough\.dev "t" is invalid: /, ''),
+      warnings,
+      tried,
+      details,
+    }
   }
 }
 const refusal = (given: Given): string | undefined => checked(given).refusal
@@ -74,7 +84,12 @@ describe('a template is right', () => {
     { name: 'with the longest name that a label holds', template: of({}, 'x'.repeat(63)) },
     {
       name: 'whose objects are alternatives',
-      template: of({ objects: [{ template: configMap('a'), when: 'true' }, { template: configMap('a'), when: 'false' }] }),
+      template: of({
+        objects: [
+          { template: configMap('a'), when: 'true' },
+          { template: configMap('a'), when: 'false' },
+        ],
+      }),
     },
   ])('$name', ({ template }) => expect(refusal({ template })).toBeUndefined())
 })
@@ -82,17 +97,43 @@ describe('a template is right', () => {
 describe('a template is wrong', () => {
   const at = 'spec.templates[0]'
   test.each<{ name: string; template: NamespaceTemplate; others?: NamespaceTemplate[]; is: unknown }>([
-    { name: 'with a name that no label holds', template: of({}, 'x'.repeat(64)), is: 'metadata.name: Too long: may not be more than 63 bytes' },
+    {
+      name: 'with a name that no label holds',
+      template: of({}, 'x'.repeat(64)),
+      is: 'metadata.name: Too long: may not be more than 63 bytes',
+    },
     {
       name: 'with a selector that is none',
       template: of({ namespaces: { labelSelector: { matchExpressions: [{ key: 'a', operator: 'Like' }] } } }),
-      is: expect.stringMatching(/^spec\.namespaces\.labelSelector\.matchExpressions\[0\]\.operator: Invalid value: "Like"/),
+      is: expect.stringMatching(
+        /^spec\.namespaces\.labelSelector\.matchExpressions\[0\]\.operator: Invalid value: "Like"/,
+      ),
     },
-    { name: 'with amounts that are none', template: of({ rollout: { maxPrune: -1 } }), is: expect.stringMatching(/^spec\.rollout\.maxPrune: /) },
-    { name: 'with an end that is none', template: of({ expiry: { default: 'soon' } as never }), is: expect.stringMatching(/^spec\.expiry\./) },
-    { name: 'with an entry of nothing', template: of({ objects: [{}] }), is: 'spec.objects[0]: Required value: must have a template or a cloneFrom' },
-    { name: 'with parameters that are wrong', template: of({ parameters: [{ name: 'A', fromLabel: 'a' }] }), is: expect.stringMatching(/^spec\.parameters\[0\]\.name: /) },
-    { name: 'with numbers for names, of which nothing more is said', template: of({ templates: [{ kind: 7 }] }), is: `${at}.kind: Invalid value: 7: must be a string` },
+    {
+      name: 'with amounts that are none',
+      template: of({ rollout: { maxPrune: -1 } }),
+      is: expect.stringMatching(/^spec\.rollout\.maxPrune: /),
+    },
+    {
+      name: 'with an end that is none',
+      template: of({ expiry: { default: 'soon' } as never }),
+      is: expect.stringMatching(/^spec\.expiry\./),
+    },
+    {
+      name: 'with an entry of nothing',
+      template: of({ objects: [{}] }),
+      is: 'spec.objects[0]: Required value: must have a template or a cloneFrom',
+    },
+    {
+      name: 'with parameters that are wrong',
+      template: of({ parameters: [{ name: 'A', fromLabel: 'a' }] }),
+      is: expect.stringMatching(/^spec\.parameters\[0\]\.name: /),
+    },
+    {
+      name: 'with numbers for names, of which nothing more is said',
+      template: of({ templates: [{ kind: 7 }] }),
+      is: `${at}.kind: Invalid value: 7: must be a string`,
+    },
     {
       name: 'with an object of nothing',
       template: of({ templates: [{}] }),
@@ -103,13 +144,21 @@ describe('a template is wrong', () => {
       template: of({ templates: [{ ...configMap('a'), metadata: { name: 'a', namespace: 'n' } }] }),
       is: `${at}.metadata.namespace: Invalid value: "n": must be empty: every namespace gets one`,
     },
-    { name: 'with what lives in none', template: of({ templates: [{ ...configMap('a'), kind: 'Node' }] }), is: `${at}.kind: Invalid value: "Node": does not live in namespaces` },
+    {
+      name: 'with what lives in none',
+      template: of({ templates: [{ ...configMap('a'), kind: 'Node' }] }),
+      is: `${at}.kind: Invalid value: "Node": does not live in namespaces`,
+    },
     {
       name: 'with what is only asked',
       template: of({ templates: [{ ...configMap('a'), kind: 'Binding' }] }),
       is: `${at}.kind: Invalid value: "Binding": is only asked and never kept: its API knows no patch and delete`,
     },
-    { name: 'with an object twice', template: of({ templates: [configMap('a'), configMap('a')] }), is: 'spec.templates[1]: Duplicate value: "ConfigMap/a"' },
+    {
+      name: 'with an object twice',
+      template: of({ templates: [configMap('a'), configMap('a')] }),
+      is: 'spec.templates[1]: Duplicate value: "ConfigMap/a"',
+    },
     {
       name: 'with an object of another template',
       template: of({ templates: [configMap('a')] }),
@@ -135,16 +184,19 @@ describe('objects are tried', () => {
     expect(checked({ template: of({ templates: [configMap('a')] }) }).tried).toEqual(['a 0'])
     const found = { a: { errors: wrong('data') }, b: { errors: wrong(''), warnings: ['odd'] } }
     const { refusal: told, warnings } = checked({ template: of(spec), found })
-    expect(told).toBe(
-      '[spec.templates[0].data: Invalid value: "x": no, spec.templates[1]: Invalid value: "x": no]',
-    )
+    expect(told).toBe('[spec.templates[0].data: Invalid value: "x": no, spec.templates[1]: Invalid value: "x": no]')
     expect(warnings).toEqual(['spec.templates[1]: odd'])
   })
 
   test('but copies, what is wrong already, and what was accepted before', () => {
     const clone = { cloneFrom: { namespace: 'n', apiVersion: 'v1', kind: 'ConfigMap', name: 'c' } }
     expect(checked({ template: of({ objects: [clone] }) }).tried).toEqual([])
-    for (const object of [{ kind: 7 }, { ...configMap('a'), apiVersion: '' }, { ...configMap('a'), kind: '' }, configMap('')]) {
+    for (const object of [
+      { kind: 7 },
+      { ...configMap('a'), apiVersion: '' },
+      { ...configMap('a'), kind: '' },
+      configMap(''),
+    ]) {
       expect(checked({ template: of({ templates: [object as JsonObject] }) }).tried).toEqual([])
     }
     expect(checked({ template: of({ templates: [{ ...configMap('a'), kind: 'Node' }] }) }).tried).toEqual([])
@@ -152,7 +204,8 @@ describe('objects are tried', () => {
     expect(checked({ template: of({ templates: [configMap('a'), configMap('b')] }), old }).tried).toEqual(['b 0'])
   })
 
-  test('where that can be done', () => expect(checked({ template: of({ templates: [configMap('a')] }), checks: false }).tried).toEqual([]))
+  test('where that can be done', () =>
+    expect(checked({ template: of({ templates: [configMap('a')] }), checks: false }).tried).toEqual([]))
 
   test('a kind that is not served is warned of, and what comes of it', () => {
     const templates = [{ ...configMap('a'), kind: 'New' }]
@@ -178,12 +231,18 @@ describe('its author', () => {
   })
 
   test('is told all that they lack, each as a cause', () => {
-    const { refusal: told, details } = checked({ template: of({ templates: [configMap('a')] }), lacks: ['patch', 'delete'] })
+    const { refusal: told, details } = checked({
+      template: of({ templates: [configMap('a')] }),
+      lacks: ['patch', 'delete'],
+    })
     expect(told).toBe(refused)
     expect(details?.causes).toEqual([
       { reason: 'FieldValueForbidden', field: 'spec.templates[0]', message: lack.slice('spec.templates[0]: '.length) },
     ])
-    const two = of({ templates: [configMap('a'), configMap('b')], objects: [{ template: configMap('c'), protect: true }] })
+    const two = of({
+      templates: [configMap('a'), configMap('b')],
+      objects: [{ template: configMap('c'), protect: true }],
+    })
     const shielded = of({ objects: [{ template: configMap('b'), protect: true, when: 'true' }] }, 'u')
     const all = checked({ template: two, others: [shielded], lacks: ['patch', 'delete', 'bypass'] }).refusal ?? ''
     expect(all).toContain(`${lack}; `)
@@ -191,7 +250,9 @@ describe('its author', () => {
   })
 
   test('is told what is wrong before what they lack', () => {
-    expect(refusal({ template: of({ templates: [{}, configMap('a')] }), lacks: ['patch'] })).toMatch(/^\[spec\.templates\[0\]/)
+    expect(refusal({ template: of({ templates: [{}, configMap('a')] }), lacks: ['patch'] })).toMatch(
+      /^\[spec\.templates\[0\]/,
+    )
   })
 
   test('is not asked again for a change that gives nothing more', () => {
@@ -200,7 +261,9 @@ describe('its author', () => {
     const given = { old, lacks: ['patch', 'delete'], others: [of({ templates: [configMap('b')] }, 'u')] }
     expect(checked({ template: same, ...given })).toMatchObject({ tried: [], warnings: [] })
     expect(refusal({ template: same, ...given })).toBeUndefined()
-    expect(refusal({ template: of({ templates: [configMap('a'), configMap('c')] }), ...given })).toContain('needs "patch"')
+    expect(refusal({ template: of({ templates: [configMap('a'), configMap('c')] }), ...given })).toContain(
+      'needs "patch"',
+    )
   })
 
   test('keeps texts that were accepted when they were written', () => {
