@@ -21,9 +21,11 @@ async function ask(
   body: string,
   heard: (request: IncomingMessage, review: string) => void = () => {},
 ): Promise<Awaited<ReturnType<AskElsewhere>>> {
-  const server = createServer(async (request, response) => {
-    heard(request, await text(request))
-    response.writeHead(status).end(body)
+  const server = createServer((request, response) => {
+    void text(request).then((review) => {
+      heard(request, review)
+      response.writeHead(status).end(body)
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {

@@ -9,6 +9,7 @@ const asked: unknown[] = []
 const strategy = clusterQuotaStrategy({
   *validate(object: object, old: object | undefined, context: object) {
     asked.push([object, old, context])
+    yield
     const { spec } = object as { spec: { hard?: object } }
     return spec.hard === undefined ? [] : [fieldInvalid('spec.hard[x]', 'x', 'no'), fieldRequired('other.spec')]
   },

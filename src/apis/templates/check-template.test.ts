@@ -50,6 +50,7 @@ function checked({ template, old, others = [], found = {}, lacks = [], checks = 
       *checkObject(object: JsonObject, parameters: readonly object[]) {
         const { name } = object['metadata'] as { name: string }
         tried.push(`${name} ${parameters.length}`)
+        yield
         return { errors: [], warnings: [], ...found[name] }
       },
     }),
@@ -223,7 +224,8 @@ describe('objects are tried', () => {
 describe('its author', () => {
   const lack = 'spec.templates[0]: needs "patch", "delete" on configmaps in all namespaces'
   const refused =
-    `namespacetemplates.policy.borough.dev "t" is forbidden: user "alice" can't give through a template what they may ` +
+    `namespacetemplates.policy.borough.dev "t" is forbidden: user "alice" can't give through a template ` +
+    `what they may ` +
     `not do themselves: ${lack}`
 
   test('may give what they may do', () => {

@@ -36,7 +36,8 @@ const follow = (of: ConfigMapRecords = records): Promise<void> =>
     told.push([namespace, next.map(({ name }) => name), old.map(({ name }) => name), namespaceUid, isFirst])
   }, signal)
 const stored = (): Promise<KubeObject> => client.get(configMaps, place)
-const objectsIn = async (): Promise<unknown> => JSON.parse((await stored())['data']['objects' as never] as string)
+const objectsIn = async (): Promise<unknown> =>
+  JSON.parse(((await stored()) as unknown as { data: { objects: string } }).data.objects)
 const put = (objects: unknown, name = 'team'): Promise<KubeObject> =>
   client.create(configMaps, {
     ...{ apiVersion: 'v1', kind: 'ConfigMap' },

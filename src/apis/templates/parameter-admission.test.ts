@@ -66,7 +66,8 @@ describe('of a template', () => {
         objects: [{ template: configMap({}) }, { template: configMap({}), when: 'params.sise == ""' }],
       },
       errors: [
-        'spec.objects[1].when: Invalid value: "params.sise == \\"\\"": params.sise is no parameter: there are params.size',
+        'spec.objects[1].when: Invalid value: "params.sise == \\"\\"": params.sise is no parameter: ' +
+          'there are params.size',
       ],
     },
     {

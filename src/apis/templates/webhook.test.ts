@@ -237,7 +237,8 @@ describe('check', () => {
       object: byAlice({ team: 'a' }),
       cluster: { templates: [template('t', team)] },
       refused: forbidden(
-        `label ${pending} is not as it must be: templates select this namespace, and it waits for them. A namespace with ` +
+        `label ${pending} is not as it must be: templates select this namespace, and it waits for them. ` +
+          `A namespace with ` +
           'a template is created by metadata.name, and webhooks leave it as it is',
       ),
     },
@@ -279,7 +280,8 @@ describe('check', () => {
       },
     )
     expect(warnings).toEqual([
-      'spec.templates[0]: the population controller may not watch, patch configmaps, so namespaces wait until it is given ' +
+      'spec.templates[0]: the population controller may not watch, patch configmaps, so namespaces wait ' +
+        'until it is given ' +
         'the rights that borough populate --print-manifests makes from this template',
     ])
   })
@@ -340,7 +342,8 @@ describe('protect', () => {
   const judged = async (more: Partial<AdmissionRequest>, may: string[] = []) =>
     started({ may }).webhook.protect(request({ resource: configMaps, name: 'c', operation: 'UPDATE', ...more }), never)
   const refused = (verb: string): string =>
-    `configmaps "c" is forbidden: user "alice" cannot ${verb} ConfigMap c in namespace "n": template "t" protects it; ` +
+    `configmaps "c" is forbidden: user "alice" cannot ${verb} ConfigMap c in namespace "n": template "t" ` +
+    `protects it; ` +
     'holders of the verb "bypass" on namespacetemplates "t" may'
 
   test.each<{ name: string; more: Partial<AdmissionRequest>; may?: string[]; is?: string }>([
