@@ -7,9 +7,9 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { encodeStored } from '../../kube/stored-form.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { ObjectVersion } from '../../watch/stored-object.ts'
-import { Figures, type FiguresDeps } from './figures.ts'
+import { Figures, type FiguresDeps, isInLine } from './figures.ts'
 import { clusterQuotaKind } from './kind.ts'
-import { counterName, QuotaRecords } from './records.ts'
+import { counterName, QuotaRecords, type Share } from './records.ts'
 import { parseQuota } from './selection.ts'
 import type { ClusterResourceQuota } from './types.ts'
 
@@ -134,4 +134,17 @@ test('what comes, changes and goes while it is read is counted once', async () =
     }),
     { numRuns: 60 },
   )
+})
+
+test.each<{ name: string; share: Partial<Share> | undefined; kind: string; is: boolean }>([
+  { name: 'counted as it is selected', share: {}, kind: 'team', is: true },
+  { name: 'not counted, though it is selected', share: undefined, kind: 'team', is: false },
+  { name: 'counted by an earlier spec', share: { counted: '[]' }, kind: 'team', is: false },
+  { name: 'on the account of another', share: { holder: 'bob' }, kind: 'team', is: false },
+  { name: 'neither selected nor counted', share: undefined, kind: 'lab', is: true },
+  { name: 'counted, though it is not selected', share: {}, kind: 'lab', is: false },
+])('a namespace that is $name is in line: $is', ({ share, kind, is }) => {
+  const metadata = { name: 'n', labels: { kind }, annotations: { 'authorization.k8s.io/creator': 'alice' } }
+  const whole = share && { quota: 'u', counted: quota.counted, holder: 'alice', used: {}, ...share }
+  expect(isInLine(quota, whole, { metadata })).toBe(is)
 })
