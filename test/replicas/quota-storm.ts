@@ -8,6 +8,7 @@ import { clusterQuotaResource } from '../../src/apis/clusterquotas/types.ts'
 import type { Client } from '../../src/client/client.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
+import { pause } from './faults.ts'
 
 type Random = () => number
 
@@ -32,6 +33,7 @@ export const users: readonly string[] = ['ann', 'bob', 'cid']
 const kinds = ['team', 'team', 'other', 'both', null] as const
 /** A client that hears nothing for so long gives up. */
 const patienceMs = 4_000
+const lostMs = 50
 
 /** What it may be answered: refused, lost a race, not now, not in time. Anything else is a fault. */
 const expected = new Set([403, 404, 409, 422, 429, 503, 504])
@@ -73,6 +75,8 @@ export async function storm({ client, random, totals }: StormOptions, signal: Ab
       said = String(code ?? 'lost')
       if (code !== undefined && !expected.has(code)) totals.faults.push(`${act} was answered ${code}: ${String(error)}`)
     }
+    // At one that is down every request is lost at once.
+    if (said === 'lost') await pause(lostMs)
     const counted = `${act} ${said}`
     totals.answers.set(counted, (totals.answers.get(counted) ?? 0) + 1)
   }
