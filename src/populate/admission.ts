@@ -3,6 +3,7 @@
  * known before it is changed, so that it can be put back.
  */
 import type { Client } from '../client/client.ts'
+import { findObject } from '../client/find-object.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import { isNotFound } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -15,6 +16,7 @@ import {
   exemptNamespaces,
   otherNamespaces,
   type PolicyShare,
+  type ServerShare,
   type WebhookConfigurationOptions,
   webhookConfigurations,
 } from './webhook-configurations.ts'
@@ -38,8 +40,15 @@ const resources: Readonly<Record<string, GroupVersionResource>> = {
   ValidatingWebhookConfiguration: { ...registration, resource: 'validatingwebhookconfigurations' },
 }
 
+/** `matchConditions` of webhooks, on by default. */
+const oldestMinorWithConditions = 28
+
 /** @throws Error where policies are asked for and the cluster lacks them */
-export async function findPolicyShare(client: Client, by: AdmissionBy): Promise<PolicyShare> {
+export async function findServerShare(client: Client, by: AdmissionBy, minor: number): Promise<ServerShare> {
+  return { policies: await findPolicyShare(client, by), hasConditions: minor >= oldestMinorWithConditions }
+}
+
+async function findPolicyShare(client: Client, by: AdmissionBy): Promise<PolicyShare> {
   const isServed = async (kind: string): Promise<boolean> =>
     (await client.discovery.findKind(registrationApi, kind)) !== undefined
   const validates = await isServed('ValidatingAdmissionPolicy')
@@ -79,22 +88,49 @@ export async function findAdmission(client: Client, options: CallOptions = {}): 
   return found
 }
 
+/** On the anchor: a digest of all that was told with it. */
+export const registeredMark = 'policy.borough.dev/registered'
+
+/** The first to come and the first to go: without it nothing of ours is to be there. */
+export const isAnchor = ({ kind }: KubeObject): boolean => kind === 'MutatingWebhookConfiguration'
+
+/** As it is on the cluster. */
+export const findRegistered = (client: Client, { kind, metadata }: KubeObject): Promise<KubeObject | undefined> =>
+  findObject(client, resourceOf(kind), { name: metadata.name ?? '' })
+
+export const findAnchor = (client: Client): Promise<KubeObject | undefined> =>
+  findRegistered(client, { kind: 'MutatingWebhookConfiguration', metadata: { name: installName } })
+
+const anchorFirst = (objects: readonly KubeObject[]): KubeObject[] => [
+  ...objects.filter(isAnchor),
+  ...objects.filter((object) => !isAnchor(object)),
+]
+
 /** Has the cluster hold these and no others of ours. */
 export async function installAdmission(client: Client, objects: readonly KubeObject[]): Promise<void> {
-  for (const object of objects) {
+  for (const object of anchorFirst(objects)) {
     const { apiVersion, kind, metadata, ...rest } = object
-    const wanted = { apiVersion, kind, metadata: { name: metadata.name }, ...rest } as KubeObject
-    await client.apply(resourceOf(kind), wanted, { fieldManager: installFieldManager, force: true })
+    const mark = metadata.annotations?.[registeredMark]
+    const annotations = mark === undefined ? {} : { annotations: { [registeredMark]: mark } }
+    await applyAdmission(client, {
+      apiVersion,
+      kind,
+      metadata: { name: metadata.name, ...annotations },
+      ...rest,
+    } as KubeObject)
   }
   const kept = new Set(objects.map(identityOf))
   for (const object of await findAdmission(client)) if (!kept.has(identityOf(object))) await remove(client, object)
 }
 
+export const applyAdmission = (client: Client, object: KubeObject): Promise<KubeObject> =>
+  client.apply(resourceOf(object.kind), object, { fieldManager: installFieldManager, force: true })
+
 /** Answers what was there, as `resource/name`. The kind stays: with it would go every template. */
 export async function uninstallAdmission(client: Client, options: CallOptions = {}): Promise<string[]> {
   const removed: string[] = []
   // Bindings before their policies.
-  for (const object of (await findAdmission(client, options)).reverse()) {
+  for (const object of anchorFirst((await findAdmission(client, options)).reverse())) {
     await remove(client, object, options)
     removed.push(`${resourceOf(object.kind).resource}/${object.metadata.name}`)
   }

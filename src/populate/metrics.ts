@@ -12,6 +12,7 @@ export class PopulateMetrics {
   readonly #requests: Counter<'method' | 'code'>
   readonly #leader: Gauge
   readonly #certificateEnd: Gauge
+  readonly #registered: Gauge
 
   constructor() {
     const registers = [this.#registry]
@@ -46,6 +47,11 @@ export class PopulateMetrics {
       help: 'When the serving certificate ends.',
       registers,
     })
+    this.#registered = new Gauge({
+      name: 'borough_population_registered',
+      help: '1 while the cluster holds the policies and webhooks that this process would tell it.',
+      registers,
+    })
     new Gauge({
       name: 'borough_build_info',
       help: 'Always 1; the label says which build this is.',
@@ -69,6 +75,10 @@ export class PopulateMetrics {
 
   set leading(leading: boolean) {
     this.#leader.set(leading ? 1 : 0)
+  }
+
+  set registered(registered: boolean) {
+    this.#registered.set(registered ? 1 : 0)
   }
 
   set certificateEndMs(ms: number) {

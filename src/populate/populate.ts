@@ -17,16 +17,16 @@ import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../
 import { type Listener, listen } from '../http/node/listen.ts'
 import { Defense } from '../http/overload.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import { findPolicyShare, installAdmission } from './admission.ts'
+import { findServerShare } from './admission.ts'
 import { ensureNamespace, installDefinition } from './install.ts'
+import { lookAfter } from './look-after.ts'
 import { PopulateMetrics } from './metrics.ts'
 import { installName, secretName, serviceHost } from './names.ts'
 import { openWebhook } from './open-webhook.ts'
 import type { Populate, PopulateOptions } from './populate-options.ts'
 import { runPopulation } from './run-population.ts'
-import { endOf, followMaterial, type Material, obtainMaterial } from './serving-certificate.ts'
+import { endOf, type Material, obtainMaterial } from './serving-certificate.ts'
 import { registeredObjects, tellCluster, titlesOf } from './tell-cluster.ts'
-import type { ServerShare } from './webhook-configurations.ts'
 import { webhookServe } from './webhook-server.ts'
 
 export type { AdmissionBy } from './admission.ts'
@@ -76,21 +76,18 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   opening.defer(() => closeListener(listener, clock))
 
   const url = reachedUrl(options.listen.host, listener.port)
-  const share = await findShare(options, minor)
+  const share = await findServerShare(client, options.admission ?? 'auto', minor)
   const objects = registeredObjects(options, share, url, material['ca.crt'])
   await tellCluster(options, objects, starting)
-  const renewing = followMaterial(
-    certificate,
-    material,
-    async (next) => {
-      // Trusted first, then shown.
-      await installAdmission(client, registeredObjects(options, share, url, next['ca.crt']))
-      listener.setTls(tlsOf(next))
-      metrics.certificateEndMs = endOf(next)
+  const looking = lookAfter(
+    {
+      ...{ options, metrics, certificate, material },
+      serveWith: (next) => listener.setTls(tlsOf(next)),
+      objectsFor: (caBundle) => registeredObjects(options, share, url, caBundle),
     },
     stop.signal,
   )
-  opening.defer(() => renewing)
+  opening.defer(() => looking)
 
   let leading = false
   const election = leadWhileElected(
@@ -129,12 +126,6 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
  * label `kubernetes.io/metadata.name`, by which the webhooks leave out system namespaces.
  */
 export const oldestMinor: number = 25
-/** `matchConditions` of webhooks, on by default. */
-const oldestMinorWithConditions = 28
-
-async function findShare({ client, admission = 'auto' }: PopulateOptions, minor: number): Promise<ServerShare> {
-  return { policies: await findPolicyShare(client, admission), hasConditions: minor >= oldestMinorWithConditions }
-}
 
 /** Answers the minor version. */
 async function requireKubernetes(client: Client): Promise<number> {

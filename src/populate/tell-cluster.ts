@@ -2,6 +2,7 @@
 import type { KubeObject } from '../kube/types.ts'
 import { admissionObjects, findAdmission, installAdmission, uninstallAdmission } from './admission.ts'
 import { findFormerAddress } from './former-address.ts'
+import { marked } from './keep-registered.ts'
 import { installName } from './names.ts'
 import type { PopulateOptions } from './populate-options.ts'
 import { verifyAdmission } from './verify-admission.ts'
@@ -15,7 +16,7 @@ export function registeredObjects(
   caBundle: string,
 ): KubeObject[] {
   const { namespace, failOpen = false } = options
-  return admissionObjects({ place: placeOf(options, url), caBundle, namespace, ...share, failOpen })
+  return marked(admissionObjects({ place: placeOf(options, url), caBundle, namespace, ...share, failOpen }))
 }
 
 /** `ValidatingAdmissionPolicy/borough-population-use`; bindings go without saying. */

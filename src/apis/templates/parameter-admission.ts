@@ -8,7 +8,7 @@ import { findInCondition, longestExpression } from './conditions.ts'
 import { metadataErrors } from './metadata-rules.ts'
 import { isUnbounded, parameterErrors } from './parameter-rules.ts'
 import { evaluateParameters, givenFor } from './parameters.ts'
-import { selectorErrors } from './selector-limits.ts'
+import { matchErrors } from './selector-limits.ts'
 import { objectsOf } from './template-objects.ts'
 import { tokenErrors } from './token-rules.ts'
 import type { NamespaceTemplate } from './types.ts'
@@ -17,7 +17,7 @@ import type { NamespaceTemplate } from './types.ts'
 export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: NamespaceTemplate): FieldError[] {
   const { spec } = template
   const parameters = spec?.parameters ?? []
-  const errors = [...selectorErrors(spec?.namespaces), ...parameterErrors(parameters), ...metadataErrors(template)]
+  const errors = [...matchErrors(spec?.namespaces), ...parameterErrors(parameters), ...metadataErrors(template)]
   for (const [i, parameter] of parameters.entries()) {
     if (isUnbounded(parameter)) {
       warn(`spec.parameters[${i}]: without enum and pattern it stands for any text in one line, quotes included`)

@@ -13,7 +13,7 @@ const mostValues = 1000
 /** As the longest name there is. */
 const longestPattern = 253
 
-export function selectorErrors({ labelSelector, nameSelector, creatorSelector }: NamespaceMatch = {}): FieldError[] {
+export function matchErrors({ labelSelector, nameSelector, creatorSelector }: NamespaceMatch = {}): FieldError[] {
   const errors: FieldError[] = []
   const bound = (count: number, most: number, field: string): void => {
     if (count > most) errors.push(fieldTooMany(`spec.namespaces.${field}`, count, most))
