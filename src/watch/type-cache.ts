@@ -207,10 +207,7 @@ export class TypeCache implements VersionHome {
     return note
   }
 
-  /**
-   * In key order, what of a span may match a selector, where that is known without looking at all of it. undefined =
-   * use `collect`.
-   */
+  /** What of a span may match a selector, in key order, where indices tell. undefined = use `collect`. */
   select(span: KeySpan, selector: LabelSelector): readonly ObjectVersion[] | undefined {
     // A list over something damaged fails, whatever it selects.
     if (this.#damaged.size > 0) return undefined

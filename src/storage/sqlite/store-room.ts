@@ -12,6 +12,7 @@
 import { closeSync, openSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { boundLog, checkpointPages, pragma } from './file-format.ts'
 import { holdReserve, isReserveHeld, removeReserve } from './reserve-files.ts'
 
@@ -37,6 +38,7 @@ export interface StoreRoomOptions {
   /** Of the file; 0 = as large as the disk allows. */
   readonly maxFileBytes: number
   readonly database: DatabaseSync
+  readonly clock?: Pick<Clock, 'after'>
   /** Called when the state changes. */
   readonly onChange: (isFull: boolean) => void
 }
@@ -47,6 +49,7 @@ export const usualBytes = (maxFileBytes: number, reserveBytes: number): number =
 
 export class StoreRoom implements Disposable {
   readonly #options: StoreRoomOptions
+  readonly #clock: Pick<Clock, 'after'>
   readonly #pageBytes: number
   /** What the log needs near the end of a disk: some small transactions, and the largest. */
   readonly #logBytes: number
@@ -59,10 +62,14 @@ export class StoreRoom implements Disposable {
   #limitPages: number | undefined
   #checkpointPages = checkpointPages
   #unlooked = 0
-  #timer: NodeJS.Timeout | undefined
+  /** Since the last look of the timer. */
+  #hasTaken = false
+  /** undefined = the store rests, and has plenty: the next commit looks, and begins to look again. */
+  #timer: Timer | undefined
 
   constructor(options: StoreRoomOptions) {
     this.#options = options
+    this.#clock = options.clock ?? systemClock
     this.#pageBytes = Number(pragma(options.database, 'page_size'))
     this.#logBytes = options.reserveBytes / 2
     if (options.reserveBytes === 0) return
@@ -102,7 +109,11 @@ export class StoreRoom implements Disposable {
 
   /** After each commit: a writer that is never idle has no turn for timers. */
   took(): void {
-    if (this.#isNear || ++this.#unlooked >= mostUnlooked) this.look()
+    if (this.#options.reserveBytes === 0) return
+    this.#hasTaken = true
+    const hasRested = this.#timer === undefined
+    if (hasRested) this.#lookSoon()
+    if (hasRested || this.#isNear || ++this.#unlooked >= mostUnlooked) this.look()
   }
 
   /** Makes the reserve anew where there is room for it, and sees whether there is room at all. */
@@ -111,7 +122,7 @@ export class StoreRoom implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer)
+    this.#timer?.cancel()
   }
 
   #look(): void {
@@ -147,11 +158,13 @@ export class StoreRoom implements Disposable {
   }
 
   #lookSoon(): void {
-    this.#timer = setTimeout(() => {
+    this.#timer = this.#clock.after(lookMs, () => {
       this.look()
-      this.#lookSoon()
-    }, lookMs)
-    this.#timer.unref()
+      const mayRest = !this.#hasTaken && !this.#isNear && !this.#isFull && this.#isHeld()
+      this.#hasTaken = false
+      if (mayRest) this.#timer = undefined
+      else this.#lookSoon()
+    })
   }
 
   #isHeld(): boolean {
