@@ -2,17 +2,20 @@
  * Bytes of a server's store, changed at random, and a server that is started on what is left: it serves everything as
  * it was acknowledged, or names what is damaged, or does not start and says why. Which bytes depends on the seed alone.
  *
- * As a command: `node test/crash/damaged-server.ts <folder> [seeds] [first]`, by default 1000 from 1. The folder keeps
- * the count: a command that was interrupted goes on where it was.
+ * As a command: `node test/crash/damaged-server.ts <folder> [seeds] [first] [kind]`, by default 1000 from 1 of plain
+ * values; `encrypted` is of a store whose values are encrypted, all of them. The folder keeps the count: a command that
+ * was interrupted goes on where it was.
  */
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { defaultConfig } from '../../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
+import type { EncryptionChoice } from '../../src/encryption/encryption.ts'
 import { fetchAdapter } from '../../src/http/fetch.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { isStorageError } from '../../src/storage/storage.ts'
+import { aesgcm, identity, writeConfiguration } from '../encryption/configurations.ts'
 import { countSeeds } from './counted.ts'
 import { changeBytes, type Outcome, randomFrom } from './random-damage.ts'
 
@@ -21,6 +24,7 @@ type Collections = ReadonlyMap<string, ReadonlyMap<string, KubeObject>>
 
 export interface ServerSpecimen {
   readonly dataDir: string
+  readonly encryption: EncryptionChoice | undefined
   readonly objects: Collections
 }
 
@@ -45,8 +49,19 @@ const widgets = {
   },
 }
 
-const start = (dataDir: string): Promise<ControlPlane> =>
-  createControlPlane({ ...defaultConfig, dataDir, storage: { engine: 'sqlite' } })
+const start = (dataDir: string, encryption: EncryptionChoice | undefined): Promise<ControlPlane> =>
+  createControlPlane({
+    ...defaultConfig,
+    dataDir,
+    storage: { engine: 'sqlite' },
+    ...(encryption === undefined ? {} : { encryption }),
+  })
+
+/** Of all values; its file lies in `folder`. */
+export async function encryptionIn(folder: string): Promise<EncryptionChoice> {
+  const path = await writeConfiguration(folder, { resources: ['*.*'], providers: [aesgcm(1), identity] })
+  return { path, automaticReload: false }
+}
 
 const sender = ({ serve }: ControlPlane): Send => {
   const answerOf = fetchAdapter(serve, admin)
@@ -61,7 +76,10 @@ const sender = ({ serve }: ControlPlane): Send => {
 }
 
 /** One history in three states: of a server that was killed, that was stopped, and that was killed again later. */
-export async function makeServerSpecimens(root: string): Promise<readonly ServerSpecimen[]> {
+export async function makeServerSpecimens(
+  root: string,
+  encryption?: EncryptionChoice,
+): Promise<readonly ServerSpecimen[]> {
   const live = join(root, 'live')
   const specimens: ServerSpecimen[] = []
   const keep = async (name: string, objects: Collections): Promise<void> => {
@@ -69,11 +87,11 @@ export async function makeServerSpecimens(root: string): Promise<readonly Server
     await cp(live, dataDir, { recursive: true })
     // The copy is of no process that runs.
     for (const file of ['lock', 'endpoint.json']) await rm(join(dataDir, file), { force: true })
-    specimens.push({ dataDir, objects })
+    specimens.push({ dataDir, encryption, objects })
   }
   const random = randomFrom(1)
   const liveAndCopy = async (name: string): Promise<Collections> => {
-    await using plane = await start(live)
+    await using plane = await start(live, encryption)
     const send = sender(plane)
     await work(send, random)
     const objects = await look(send)
@@ -140,7 +158,7 @@ export async function tryServer(specimens: readonly ServerSpecimen[], scratch: s
   await cp(specimen.dataDir, dataDir, { recursive: true })
   const changed = await changeBytes(join(dataDir, 'store'), random)
   try {
-    return await judge(dataDir, specimen.objects)
+    return await judge({ ...specimen, dataDir })
   } catch (cause) {
     throw new Error(`seed ${seed} (${changed}): ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   } finally {
@@ -148,10 +166,10 @@ export async function tryServer(specimens: readonly ServerSpecimen[], scratch: s
   }
 }
 
-async function judge(dataDir: string, objects: Collections): Promise<Outcome> {
+async function judge({ dataDir, encryption, objects }: ServerSpecimen): Promise<Outcome> {
   let plane: ControlPlane
   try {
-    plane = await start(dataDir)
+    plane = await start(dataDir, encryption)
   } catch (error) {
     if (!isStorageError(error)) throw error
     return 'refused'
@@ -200,13 +218,14 @@ function requireSame(name: string, found: KubeObject | undefined, expected: Kube
 }
 
 if (import.meta.main) {
-  const [folder, seeds = '1000', first = '1'] = process.argv.slice(2)
+  const [folder, seeds = '1000', first = '1', kind = 'plain'] = process.argv.slice(2)
   process.exitCode = await countSeeds({
     folder,
     seeds: Number(seeds),
     first: Number(first),
     async prepare(scratch) {
-      const specimens = await makeServerSpecimens(scratch)
+      const encryption = kind === 'encrypted' ? await encryptionIn(scratch) : undefined
+      const specimens = await makeServerSpecimens(scratch, encryption)
       return (seed) => tryServer(specimens, scratch, seed)
     },
   })
