@@ -1,7 +1,7 @@
 /** `borough storage reencrypt`: a whole store, written anew with the first key; see `reencrypt`. */
 import type { ReportProgress } from '../base/progress.ts'
 import { type Encryption, markEncrypted, type Reencryption, reencrypt } from '../encryption/encryption.ts'
-import { snapshotOf, squeezeStore } from '../storage/open-storage.ts'
+import { forgetBackupsOf, snapshotOf, squeezeStore } from '../storage/open-storage.ts'
 import { prefixSpan, type Storage } from '../storage/storage.ts'
 import { openToRepair } from './examine-store.ts'
 import type { PlaceOptions, StorePlace } from './store-places.ts'
@@ -35,7 +35,11 @@ async function reencryptStore(
     report,
     'dataDir' in place ? await sizeOf(place.dataDir) : await storage.count?.(prefixSpan('/')),
   )
-  if ('dataDir' in place) await storage.compact(await storage.currentRevision())
+  if ('dataDir' in place) {
+    // What waits in the log for the next incremental backup is as it was written, for days.
+    await forgetBackupsOf(place.dataDir)
+    await storage.compact(await storage.currentRevision())
+  }
   return done
 }
 

@@ -171,6 +171,12 @@ export async function markBackedUp(dataDir: string, revision: Revision, sha256: 
   markBackup(join(dataDir, storeFolder), revision, sha256)
 }
 
+/** Of a data directory that no server runs on: what the log holds for the next backup goes with the next compaction. */
+export async function forgetBackupsOf(dataDir: string): Promise<void> {
+  const { forgetBackups } = await import('./sqlite/backup-mark.ts')
+  forgetBackups(join(dataDir, storeFolder))
+}
+
 /** Whether a backup of this data directory ended with that file. */
 export async function isBackedUp(dataDir: string, sha256: string): Promise<boolean> {
   const { isBackedUpIn } = await import('./sqlite/changes.ts')

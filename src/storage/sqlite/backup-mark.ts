@@ -10,7 +10,7 @@
  *   <digest>
  *   …
  */
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Revision } from '../storage.ts'
 
@@ -27,6 +27,9 @@ export function markBackup(directory: string, revision: Revision, sha256: string
   writeFileSync(`${path}.part`, `${[revision, ...files].join('\n')}\n`, { mode: 0o600 })
   renameSync(`${path}.part`, path)
 }
+
+/** Nothing is kept for the next backup, which is a full one then. */
+export const forgetBackups = (directory: string): void => rmSync(join(directory, markName), { force: true })
 
 /** Whether a backup of this store ended with that file. */
 export const isBackedUpIn = (directory: string, sha256: string): boolean => filesOf(directory).includes(sha256)
