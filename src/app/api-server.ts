@@ -12,6 +12,7 @@ import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import { LateRefusals } from '../http/late-refusals.ts'
 import type { Defense } from '../http/overload.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
+import type { LateRecords } from '../http/stages/late-records.ts'
 import { createStages } from '../http/stages/stages.ts'
 import { scaleVerbs } from '../http/verbs/scale.ts'
 import { createVerbs, type VerbParts } from '../http/verbs/verbs.ts'
@@ -35,7 +36,7 @@ export interface ApiServerDeps {
   /** `host:port`, for the discovery document. */
   readonly serverAddress: () => string
   readonly metrics: Metrics
-  readonly audit: OpenAudit | undefined
+  readonly audit: (OpenAudit & { readonly late: LateRecords }) | undefined
   readonly defense: Defense
   readonly flowControl: FlowControl
 }

@@ -2,7 +2,7 @@
  * A whole control plane without sockets: opened in the order in which state flows, closed in reverse. `serve.ts` puts
  * it on the network, `testing/` hands it to tests as it is.
  */
-import { openAudit } from '../audit/open-audit.ts'
+import { type OpenAudit, openAudit } from '../audit/open-audit.ts'
 import { type Authentication, openAuthentication } from '../authn/open-authentication.ts'
 import type { Client } from '../client/client.ts'
 import { loopbackClient } from '../client/loopback.ts'
@@ -12,6 +12,7 @@ import { build } from '../http/build.ts'
 import { Defense } from '../http/overload.ts'
 import type { Serve } from '../http/pipeline.ts'
 import { reachedUrl } from '../http/reached-url.ts'
+import { LateRecords } from '../http/stages/late-records.ts'
 import { adminUser, serverUser, type UserInfo } from '../kube/user.ts'
 import { type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
@@ -74,6 +75,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   opening.use(startCompactor(core))
   opening.use(core.storeReporter.start())
   const defense = opening.use(new Defense({ clock, log }))
+  const late = audit && opening.use(lateRecordsOf(audit, core, defense))
   defense.limitWatchMemory(core.cache, config.load.maxMemoryBytes)
   const authentication = await authenticationOf(core, pki.caCert, keys)
 
@@ -102,7 +104,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
       formatProblem: () => formatLevels?.problem,
     }),
     metrics,
-    audit,
+    audit: audit && late && { ...audit, late },
     defense,
     flowControl,
   })
@@ -150,6 +152,11 @@ function startCompactor({ config, storage, cache }: Core): Compactor {
   })
   if (config.storage.engine !== 'relay') compactor.start()
   return compactor
+}
+
+function lateRecordsOf({ sink }: OpenAudit, { turns, config }: Core, { incidents }: Defense): LateRecords {
+  const onFault = (error: unknown): void => config.log.error({ error }, 'an audit event could not be made: it is lost')
+  return new LateRecords({ turns, sink, incidents, onFault })
 }
 
 type Certificates = Pick<Parameters<typeof featuresOf>[1], 'caCert' | 'signClientCertificate'>

@@ -60,15 +60,19 @@ const lineBytes = JSON.stringify(event('0')).length + 1
 async function opened(more: Partial<AuditLogOptions> = {}) {
   const disk = new Disk()
   const troubles: unknown[] = []
+  const told: number[] = []
   const log = await AuditLog.open({
     path: 'log',
     files: disk,
     maxBytes: 1e6,
     keep: 2,
-    onTrouble: (error) => troubles.push(error),
+    onTrouble(error, lost) {
+      troubles.push(error)
+      if (error === undefined) told.push(lost)
+    },
     ...more,
   })
-  return { disk, log, troubles }
+  return { disk, log, troubles, told }
 }
 
 /** Everything recorded so far has been written or given up. */
@@ -111,7 +115,7 @@ test('a disk that is slow makes nobody wait: what does not fit the buffer is dro
 })
 
 test('a disk that is full costs what it refused; afterwards lines are whole again', async () => {
-  const { disk, log, troubles } = await opened()
+  const { disk, log, troubles, told } = await opened()
   log.record(event('0'))
   await settled()
   disk.full = true
@@ -125,6 +129,7 @@ test('a disk that is full costs what it refused; afterwards lines are whole agai
   expect(disk.ids('log').filter((id) => id !== 'torn')).toEqual(['0', '3'])
   expect(log.counts).toEqual({ written: 2, dropped: 2 })
   expect(troubles.map((t) => (t === undefined ? 'over' : 'begins'))).toEqual(['begins', 'over'])
+  expect(told).toEqual([2])
 })
 
 test('a log goes on where the last process left it', async () => {

@@ -31,8 +31,8 @@ export interface AuditLogOptions {
   readonly maxBytes: number
   /** How many rotated files stay beside the current one; at least 1. */
   readonly keep: number
-  /** Called at the beginning of a spell of trouble, and with undefined at its end. */
-  readonly onTrouble: (error: unknown) => void
+  /** Called at the beginning of a spell of trouble, and with undefined at its end: then so many events were lost. */
+  readonly onTrouble: (error: unknown, lost: number) => void
   readonly maxWaitingBytes?: number
 }
 
@@ -59,6 +59,8 @@ export class AuditLog implements AuditSink, AsyncDisposable {
   #closed = false
   #written = 0
   #dropped = 0
+  /** Dropped before the present spell of trouble. */
+  #droppedBefore = 0
 
   private constructor(options: AuditLogOptions, file: AuditFile) {
     this.#options = options
@@ -80,7 +82,6 @@ export class AuditLog implements AuditSink, AsyncDisposable {
     this.recordLine(JSON.stringify(event))
   }
 
-  /** An event as JSON, without an end of line. */
   recordLine(text: string): void {
     const line = Buffer.from(`${text}\n`)
     if (this.#closed || this.#waitingBytes + line.length > this.#maxWaitingBytes) {
@@ -157,12 +158,13 @@ export class AuditLog implements AuditSink, AsyncDisposable {
   #trouble(error: unknown): void {
     if (this.#troubled) return
     this.#troubled = true
-    this.#options.onTrouble(error)
+    this.#options.onTrouble(error, 0)
   }
 
   #recovered(): void {
     if (!this.#troubled || this.#lines.length > 0) return
     this.#troubled = false
-    this.#options.onTrouble(undefined)
+    this.#options.onTrouble(undefined, this.#dropped - this.#droppedBefore)
+    this.#droppedBefore = this.#dropped
   }
 }

@@ -46,7 +46,10 @@ export class RelayedAudit implements AuditSink, AsyncDisposable {
   }
 
   record(event: AuditEvent): void {
-    const line = JSON.stringify(event)
+    this.recordLine(JSON.stringify(event))
+  }
+
+  recordLine(line: string): void {
     if (this.#waitingBytes + line.length > maxWaitingBytes) {
       this.#dropped++
       if (!this.#troubled) this.#onTrouble(new Error('the primary does not take what is recorded'))

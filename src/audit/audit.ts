@@ -81,4 +81,6 @@ export interface AuditPolicy {
 export interface AuditSink {
   /** Never waits, never throws. */
   record(event: AuditEvent): void
+  /** An event as JSON, without an end of line. As `record`. */
+  recordLine(text: string): void
 }

@@ -46,8 +46,8 @@ export async function openAudit({ audit, group, log }: AuditOptions): Promise<Op
 
 /** The file itself. @throws PrivateFileError */
 export async function openAuditLog({ path, maxBytes, keep }: AuditConfig, log: Log): Promise<AuditLog> {
-  const onTrouble = (error: unknown): void => {
-    if (error === undefined) log.warn({ path }, 'the audit log is written again')
+  const onTrouble = (error: unknown, lost: number): void => {
+    if (error === undefined) log.warn({ path, lost }, 'the audit log is written again')
     else log.error({ error, path }, 'the audit log can not be written; events are lost and counted until it can')
   }
   return AuditLog.open({ path, maxBytes, keep, files: auditFiles, onTrouble })

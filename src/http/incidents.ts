@@ -27,6 +27,7 @@ export const bounds = {
   refused_flood: 'a user had too many refused requests under way: connections closed',
   pipelined_flood: 'HTTP/1.1 connections sent many requests without waiting for answers: connections closed',
   body_pieces: 'bodies of requests came in too many small pieces: connections closed',
+  audit_bodies: 'too many long bodies wait for the audit log: events recorded without them',
   http2_resets: 'HTTP/2 connections cancelled too many requests: connections closed',
 } as const
 

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import { failure } from '../../../test/support/refusal.ts'
-import { type AuditEvent, type AuditLevel } from '../../audit/audit.ts'
+import { TurnCounter } from '../../../test/support/turn-counter.ts'
+import type { AuditEvent, AuditLevel, AuditSink } from '../../audit/audit.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import { randomIds } from '../../base/ids.ts'
+import { Turns } from '../../base/turns.ts'
 import { ProtobufCodec } from '../../catalog/protobuf/protobuf-codec.ts'
 import { forbidden, unauthorized } from '../../kube/status-error.ts'
 import type { Status } from '../../kube/types.ts'
-import type { AnswerStream, ApiResponse } from '../api.ts'
+import type { AnswerStream, ApiRequest, ApiResponse } from '../api.ts'
 import { fetchAdapter } from '../fetch.ts'
 import { createPipeline } from '../pipeline.ts'
 import { Renderer } from '../respond.ts'
@@ -14,18 +16,32 @@ import { answerErrors } from './answer-errors.ts'
 import { auditRefusals, auditRequests } from './audit.ts'
 import { authenticate } from './authenticate.ts'
 import { impersonate } from './impersonate.ts'
+import { LateRecords, maxWaitingBytes } from './late-records.ts'
+import { recordedBodies } from './recorded-bodies.ts'
 
 const renderer = new Renderer({ protobuf: new ProtobufCodec(), now: () => 0 })
 const ok: ApiResponse = { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}') }
 
-function audited(level: AuditLevel, dispatch: () => Promise<ApiResponse> = () => Promise.resolve(ok)) {
+function audited(
+  level: AuditLevel,
+  dispatch: (request: ApiRequest) => Promise<ApiResponse> = () => Promise.resolve(ok),
+) {
   const events: AuditEvent[] = []
+  const sink: AuditSink = {
+    record: (event) => void events.push(event),
+    recordLine: (text) => void events.push(JSON.parse(text)),
+  }
+  const reached: string[] = []
+  const incidents = { happened: (bound: string, flow: string) => void reached.push(`${bound} ${flow}`) }
+  const onFault = (error: unknown): void => expect(error).toBeUndefined()
+  const late = new LateRecords({ turns: new Turns(), sink, incidents, onFault })
   const clock = new FakeClock()
   const deps = {
     clock,
     policy: { decide: () => ({ level, omitStages: new Set(['RequestReceived'] as const), omitManagedFields: false }) },
-    sink: { record: (event: AuditEvent) => void events.push(event) },
-    decode: (bytes: Uint8Array) => JSON.parse(Buffer.from(bytes).toString()) as unknown,
+    sink,
+    decode: recordedBodies(() => ({ object: {} })),
+    late,
   }
   const serve = createPipeline({
     clock,
@@ -54,7 +70,15 @@ function audited(level: AuditLevel, dispatch: () => Promise<ApiResponse> = () =>
   const send = fetchAdapter(serve)
   const get = (headers: Record<string, string>, path = '/api/v1/pods') =>
     send(new Request(`https://x.test${path}`, { headers: { authorization: 'Bearer right', ...headers } }))
-  return { events, get }
+  const post = (body: string, contentType = 'application/json') =>
+    send(
+      new Request('https://x.test/api/v1/pods', {
+        method: 'POST',
+        headers: { authorization: 'Bearer right', 'content-type': contentType },
+        body,
+      }),
+    )
+  return { events, get, post, late, reached }
 }
 
 test('who impersonates and who is impersonated are both named', async () => {
@@ -145,6 +169,49 @@ test('of an answer that is made while it is sent no more is kept than may be rec
   expect(events).toHaveLength(1)
   expect(events[0]).not.toHaveProperty('responseObject')
   expect(events[0]?.annotations).toMatchObject({ 'audit.k8s.io/truncated': 'true' })
+})
+
+const readThenAnswer = async (request: ApiRequest): Promise<ApiResponse> => {
+  await request.body(3 * 1024 * 1024)
+  return ok
+}
+
+test.each([
+  { name: 'JSON', contentType: 'application/json', pair: (i: number) => `"k${i}":[1]` },
+  { name: 'YAML', contentType: 'application/yaml', pair: (i: number) => `k${i}: [1]` },
+])('attack: a long body of $name is parsed in slices, when its request has been answered', async (given) => {
+  const pairs = Array.from({ length: 10_000 }, (_, i) => given.pair(i))
+  const body = given.name === 'YAML' ? pairs.join('\n') : `{${pairs.join(',')}}`
+  const { events, post, late } = audited('Request', readThenAnswer)
+  expect((await post(body, given.contentType)).status).toBe(200)
+  expect(events).toEqual([])
+  const counter = new TurnCounter()
+  await late[Symbol.asyncDispose]()
+  counter.stop()
+  expect(counter.turns).toBeGreaterThan(1)
+  expect(events).toMatchObject([{ stage: 'ResponseComplete', responseStatus: { code: 200 } }])
+  expect(events[0]?.requestObject).toEqual(Object.fromEntries(pairs.map((_, i) => [`k${i}`, [1]])))
+})
+
+test('attack: so many values as nothing that is meant has are not parsed for the log', async () => {
+  const { events, post, late } = audited('Request', readThenAnswer)
+  await post(`[${'[],'.repeat(300_000)}[]]`)
+  await late[Symbol.asyncDispose]()
+  expect(events).toHaveLength(1)
+  expect(events[0]).not.toHaveProperty('requestObject')
+})
+
+test('attack: of long bodies that wait for the log so many are kept, of others the event says that it lacks them', async () => {
+  const { events, post, late, reached } = audited('Request', readThenAnswer)
+  const body = JSON.stringify({ a: 'x'.repeat(1_000_000) })
+  const fit = Math.floor(maxWaitingBytes / body.length)
+  await Promise.all(Array.from({ length: fit + 3 }, () => post(body)))
+  await late[Symbol.asyncDispose]()
+  const cut = events.filter(({ annotations }) => annotations?.['audit.k8s.io/truncated'] === 'true')
+  expect(events).toHaveLength(fit + 3)
+  expect(cut.length).toBeGreaterThan(0)
+  expect(cut.every((event) => !('requestObject' in event))).toBe(true)
+  expect(reached).toEqual(cut.map(() => 'audit_bodies user carol'))
 })
 
 test('at None nothing is recorded', async () => {

@@ -7,7 +7,7 @@
  * refuses is recorded, as upstream.
  *
  * They change nothing about an answer and add no wait. Bodies are copied and parsed only where the policy asks for
- * them.
+ * them, long ones later (`late-records.ts`).
  */
 
 import { isIP } from 'node:net'
@@ -22,8 +22,10 @@ import {
 } from '../../audit/audit.ts'
 import { maxRecordedBytes, recordedBody, truncatedAnnotation } from '../../audit/recorded-body.ts'
 import type { Clock } from '../../base/clock.ts'
+import { andThen, type Eventual, isPending } from '../../base/eventual.ts'
 import { printableHeader } from '../../base/header-bytes.ts'
 import type { Stream } from '../../base/stream.ts'
+import type { Slice } from '../../base/turns.ts'
 import { findStatusError, internalError } from '../../kube/status-error.ts'
 import { formatMicroTime } from '../../kube/time.ts'
 import type { Status } from '../../kube/types.ts'
@@ -38,14 +40,18 @@ import {
   type RequestContext,
   type Stage,
 } from '../api.ts'
+import { flowOfCaller } from '../flow-of.ts'
 import { bodyMediaType } from '../negotiate.ts'
+import type { LateRecords } from './late-records.ts'
+import { type DecodeRecorded, isLongBody } from './recorded-bodies.ts'
 
 export interface AuditDeps {
   readonly policy: AuditPolicy
   readonly sink: AuditSink
   readonly clock: Clock
-  /** A body as the object it stands for. @throws Error if it is none */
-  readonly decode: (bytes: Uint8Array, mediaType: string) => unknown
+  readonly decode: DecodeRecorded
+  /** Where events with long bodies are made. */
+  readonly late: Pick<LateRecords, 'add'>
 }
 
 const patchAnnotationPrefix = 'patch.webhook.admission.k8s.io/'
@@ -143,7 +149,22 @@ class Recording {
   }
 
   emit(stage: AuditStage, outcome: Outcome = {}): void {
-    if (!this.#decision.omitStages.has(stage)) this.#deps.sink.record(this.#event(stage, outcome))
+    if (this.#decision.omitStages.has(stage)) return
+    const atMs = this.#deps.clock.now()
+    const { found, isCut, longBytes } = this.#bodies(outcome)
+    if (longBytes === 0) {
+      const shown = found.map(([name, body]) => [name, this.#decoded(body)] as const)
+      this.#deps.sink.record(this.#event(stage, outcome, atMs, isCut, Object.fromEntries(shown)))
+      return
+    }
+    const make = async (slice: Slice): Promise<AuditEvent> => {
+      const shown: Partial<Record<BodyName, unknown>> = {}
+      for (const [name, body] of found) shown[name] = await this.#decoded(body, slice)
+      return this.#event(stage, outcome, atMs, isCut, shown)
+    }
+    const flow = flowOfCaller(this.#subject.user.username, this.#request.remoteAddress)
+    if (this.#deps.late.add({ sizeBytes: longBytes, flow, context: this.#context, make })) return
+    this.#deps.sink.record(this.#event(stage, outcome, atMs, true, {}))
   }
 
   /** An answer that is complete when it has been made. */
@@ -153,11 +174,17 @@ class Recording {
     return Object.assign(new FollowedStream(body, ended, (chunk) => kept?.add(chunk)), { isAnswer: true as const })
   }
 
-  #event(stage: AuditStage, outcome: Outcome): AuditEvent {
+  #event(
+    stage: AuditStage,
+    { response, status }: Outcome,
+    atMs: number,
+    isCut: boolean,
+    { requestObject, responseObject = this.#thrown(status) }: Partial<Record<BodyName, unknown>>,
+  ): AuditEvent {
     const { requestId, receivedAtMs, impersonator, impersonationConstraint, user } = this.#context
     const { level } = this.#decision
     const { path, query, method, headers } = this.#request
-    const annotations: Record<string, string> = {}
+    const annotations: Record<string, string> = isCut ? { [truncatedAnnotation]: 'true' } : {}
     const { decision, auditAnnotations = {} } = this.#context
     for (const [key, value] of Object.entries(auditAnnotations)) {
       // A patch is content: it is shown where bodies are.
@@ -169,8 +196,8 @@ class Recording {
     }
     const agent = headers['user-agent'] && printableHeader(headers['user-agent'])
     const sourceIPs = sourcesOf(this.#request)
-    const bodies = this.#bodies(outcome, annotations)
-    const { responseStatus } = bodies
+    const responseStatus =
+      status === undefined ? response && { metadata: {}, code: response.status } : withoutTypeMeta(status)
     return {
       kind: 'Event',
       apiVersion: 'audit.k8s.io/v1',
@@ -184,12 +211,12 @@ class Recording {
       ...(impersonationConstraint === undefined ? {} : { authenticationMetadata: { impersonationConstraint } }),
       ...(sourceIPs.length === 0 ? {} : { sourceIPs }),
       ...(agent === undefined ? {} : { userAgent: agent }),
-      ...(this.#subject.isResource ? { objectRef: this.#reference(bodies.requestObject) } : {}),
+      ...(this.#subject.isResource ? { objectRef: this.#reference(requestObject) } : {}),
       ...(responseStatus === undefined ? {} : { responseStatus }),
-      ...(bodies.requestObject === undefined ? {} : { requestObject: bodies.requestObject }),
-      ...(bodies.responseObject === undefined ? {} : { responseObject: bodies.responseObject }),
+      ...(requestObject === undefined ? {} : { requestObject }),
+      ...(responseObject === undefined ? {} : { responseObject }),
       requestReceivedTimestamp: formatMicroTime(receivedAtMs),
-      stageTimestamp: formatMicroTime(this.#deps.clock.now()),
+      stageTimestamp: formatMicroTime(atMs),
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
     }
   }
@@ -211,46 +238,60 @@ class Recording {
     }
   }
 
-  #bodies(
-    { response, status }: Outcome,
-    annotations: Record<string, string>,
-  ): { responseStatus?: object; requestObject?: unknown; responseObject?: unknown } {
-    const { level } = this.#decision
-    const sent = this.#sent
-    const requestObject =
-      sent === undefined || sent.length === 0
-        ? undefined
-        : this.#decoded(sent, bodyMediaType(this.#request.headers), annotations)
-    const request = requestObject === undefined ? {} : { requestObject }
-    if (status !== undefined) {
-      return {
-        ...request,
-        responseStatus: withoutTypeMeta(status),
-        ...(level === 'RequestResponse' ? { responseObject: status } : {}),
-      }
-    }
-    if (response === undefined) return request
-    const responseStatus = { metadata: {}, code: response.status }
-    if (level !== 'RequestResponse' || isStream(response.body)) return { ...request, responseStatus }
-    const bytes = response.body instanceof Uint8Array ? response.body : Buffer.concat(response.body)
-    const mediaType = String(response.headers['content-type'] ?? '')
-    const responseObject = this.#decoded(bytes, mediaType.split(';')[0] ?? '', annotations)
-    return { ...request, responseStatus, ...(responseObject === undefined ? {} : { responseObject }) }
+  /** Of an answer that is being thrown, what stands for its body. */
+  #thrown(status: Status | undefined): Status | undefined {
+    return this.#decision.level === 'RequestResponse' ? status : undefined
   }
 
-  #decoded(bytes: Uint8Array, mediaType: string, annotations: Record<string, string>): unknown {
-    if (bytes.length > maxRecordedBytes) {
-      annotations[truncatedAnnotation] = 'true'
-      return undefined
+  /** What is to be recorded of bodies; `isCut`: and is too large. */
+  #bodies({ response }: Outcome): Bodies {
+    const all: [BodyName, Body][] = []
+    if (this.#sent !== undefined && this.#sent.length > 0) {
+      all.push(['requestObject', { parts: [this.#sent], mediaType: bodyMediaType(this.#request.headers) }])
     }
+    if (this.#decision.level === 'RequestResponse' && response !== undefined && !isStream(response.body)) {
+      const parts = response.body instanceof Uint8Array ? [response.body] : response.body
+      all.push([
+        'responseObject',
+        { parts, mediaType: String(response.headers['content-type'] ?? '').split(';')[0] ?? '' },
+      ])
+    }
+    const found = all.filter(([, { parts }]) => sizeOf(parts) <= maxRecordedBytes)
+    const isLong = found.some(([, { parts, mediaType }]) => isLongBody(sizeOf(parts), mediaType))
+    const longBytes = isLong ? found.reduce((sum, [, { parts }]) => sum + sizeOf(parts), 0) : 0
+    return { found, isCut: found.length < all.length, longBytes }
+  }
+
+  /** Without a slice at once. undefined: a client that sends no object is told so in the answer. */
+  #decoded({ parts, mediaType }: Body, slice?: Slice): Eventual<unknown> {
+    const [only] = parts
     try {
-      return recordedBody(this.#deps.decode(bytes, mediaType), this.#subject, this.#decision.omitManagedFields)
+      const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
+      const decoded = andThen(this.#deps.decode(bytes, mediaType, slice), (value) =>
+        recordedBody(value, this.#subject, this.#decision.omitManagedFields),
+      )
+      return isPending(decoded) ? decoded.catch(() => undefined) : decoded
     } catch {
-      // A client that sends no object is told so in the answer, whose status the event holds.
       return undefined
     }
   }
 }
+
+type BodyName = 'requestObject' | 'responseObject'
+
+interface Body {
+  readonly parts: readonly Uint8Array[]
+  readonly mediaType: string
+}
+
+interface Bodies {
+  readonly found: readonly (readonly [BodyName, Body])[]
+  readonly isCut: boolean
+  /** Of all, where one of them takes long; else 0. */
+  readonly longBytes: number
+}
+
+const sizeOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0)
 
 function shownUser(user: UserInfo): Partial<UserInfo> {
   return user.username === '' ? {} : user

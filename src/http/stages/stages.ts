@@ -27,7 +27,7 @@ export interface StagesOptions {
   readonly metrics: Stage
   readonly timeLimit: TimeLimit
   /** Absent = no audit log. */
-  readonly audit: Pick<AuditDeps, 'policy' | 'sink'> | undefined
+  readonly audit: Pick<AuditDeps, 'policy' | 'sink' | 'late'> | undefined
   readonly decodeProtobuf: Parameters<typeof recordedBodies>[0]
   /** Absent = no other process writes to the store. */
   readonly refresh: (() => Promise<void>) | undefined
