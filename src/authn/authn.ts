@@ -13,6 +13,8 @@ export interface Credentials {
   readonly bearerToken?: string
   /** Whom the token must be meant for; absent = this server. */
   readonly audiences?: readonly string[]
+  /** Whose turn it is where looking at a token takes long: the address; absent where the request was let in before. */
+  readonly from?: string
   /** What the request is for; absent where a token alone is looked at. */
   readonly path?: string
   /** For a proxy that names the user in them; only with a certificate. */

@@ -1,10 +1,13 @@
 /** Tokens made by a client that knows the issuer's public key, and nothing else. */
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { refusal, unauthorized } from '../../test/support/refusal.ts'
 import { FakeClock } from '../base/fake-clock.ts'
+import { randomIds } from '../base/ids.ts'
 import { OidcAuthenticator } from './oidc.ts'
 import { issuerOfFlags } from './oidc-flags.ts'
+import { ServiceAccountTokens } from './service-account-token.ts'
+import { VerificationTurns } from './verification-turns.ts'
 
 const url = 'https://issuer.example'
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -155,4 +158,23 @@ test('an issuer with more than 256 keys is a fault that its operator hears of', 
   keys = [strangerKey('k255'), ...keys]
   expect(await refusal(authenticator().authenticate({ bearerToken }))).toEqual(unauthorized)
   expect(faults).toEqual([`${url}/keys has 257 keys, and 256 are taken at most`])
+})
+
+test('attack: who sends forged tokens has one verified at a time, of an issuer and of our own', async () => {
+  const flows = vi.spyOn(VerificationTurns.prototype, 'run')
+  const own = new ServiceAccountTokens({
+    issuer: url,
+    audiences: ['borough'],
+    keys: () => [],
+    clock,
+    ids: randomIds,
+    find: () => undefined,
+  })
+  const bearerToken = token({ alg: 'RS256', kid: 'one' }, claims(), byStranger)
+  for (const tried of [authenticator(), own]) {
+    const refused = tried.authenticate({ bearerToken, from: 'address 10.0.0.1' })
+    expect(await refusal(Promise.resolve(refused))).toEqual(unauthorized)
+  }
+  expect(flows.mock.calls.map(([flow]) => flow)).toEqual(['address 10.0.0.1', 'address 10.0.0.1'])
+  flows.mockRestore()
 })

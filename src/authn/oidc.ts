@@ -8,7 +8,7 @@
  * @see k8s.io/apiserver/plugin/pkg/authenticator/token/oidc/oidc.go v0.36
  */
 import { hash } from 'node:crypto'
-import type { JWTPayload } from 'jose'
+import type { JWTPayload, JWTVerifyOptions } from 'jose'
 import type { Clock } from '../base/clock.ts'
 import { SizedCache } from '../base/sized-cache.ts'
 import { StatusError, unauthorized } from '../kube/status-error.ts'
@@ -18,6 +18,7 @@ import type { Authenticator, Credentials } from './authn.ts'
 import { type ClaimMappings, ClaimsError, userOfClaims } from './claim-mapping.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { issuerOf } from './token-issuer.ts'
+import { VerificationTurns } from './verification-turns.ts'
 
 export const oidcAlgorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'] as const
 export type OidcAlgorithm = (typeof oidcAlgorithms)[number]
@@ -60,6 +61,7 @@ export class OidcAuthenticator implements Authenticator {
   readonly #issuer: JwtIssuer
   readonly #deps: OidcDeps
   readonly #verified = new SizedCache<Verified>(rememberedLength)
+  readonly #turns = new VerificationTurns()
   #keys: IssuerKeys | undefined
   #fetching: Promise<IssuerKeys> | undefined
   #fetchedAtMs = Number.NEGATIVE_INFINITY
@@ -69,25 +71,25 @@ export class OidcAuthenticator implements Authenticator {
     this.#deps = deps
   }
 
-  async authenticate({ bearerToken: token, audiences }: Credentials): Promise<UserInfo | undefined> {
+  async authenticate({ bearerToken: token, audiences, from = '' }: Credentials): Promise<UserInfo | undefined> {
     // Who asks for audiences asks about tokens of this server; an ID token is for its client.
     if (token === undefined || audiences !== undefined) return undefined
     const digest = hash('sha256', token, 'base64')
     let verified = this.#verified.get(digest)
     if (!verified) {
       if (issuerOf(token) !== this.#issuer.url) return undefined
-      verified = await this.#verify(token)
+      verified = await this.#verify(token, from)
       this.#verified.set(digest, verified, token.length)
     }
     if (this.#deps.clock.now() >= verified.notAfterMs || verified.user === undefined) throw unauthorized()
     return verified.user
   }
 
-  async #verify(token: string): Promise<Verified> {
+  async #verify(token: string, from: string): Promise<Verified> {
     const { errors } = await import('jose')
     let payload: JWTPayload
     try {
-      payload = await this.#checked(token)
+      payload = await this.#checked(token, from)
     } catch (error) {
       if (error instanceof StatusError) throw error
       if (!(error instanceof errors.JOSEError))
@@ -97,12 +99,12 @@ export class OidcAuthenticator implements Authenticator {
     return { user: this.#userOf(payload), notAfterMs: (payload.exp ?? 0) * 1000 }
   }
 
-  async #checked(token: string): Promise<JWTPayload> {
+  async #checked(token: string, from: string): Promise<JWTPayload> {
     const { errors } = await import('jose')
     const known = this.#keys
     if (known) {
       try {
-        return await this.#checkedWith(known, token)
+        return await this.#checkedWith(known, token, from)
       } catch (error) {
         // A key may have been replaced under its name.
         const { JWKSNoMatchingKey, JWSSignatureVerificationFailed } = errors
@@ -110,19 +112,20 @@ export class OidcAuthenticator implements Authenticator {
         if (this.#fetching === undefined && !this.#mayFetch()) throw error
       }
     }
-    return this.#checkedWith(await this.#fetchKeys(), token)
+    return this.#checkedWith(await this.#fetchKeys(), token, from)
   }
 
-  #checkedWith(keys: IssuerKeys, token: string): Promise<JWTPayload> {
+  #checkedWith(keys: IssuerKeys, token: string, from: string): Promise<JWTPayload> {
     const { url, audiences, algorithms } = this.#issuer
-    return keys.verify(token, {
+    const options: JWTVerifyOptions = {
       issuer: url,
       audience: [...audiences],
       algorithms: [...algorithms],
       requiredClaims: ['exp'],
       clockTolerance: leewaySeconds,
       currentDate: new Date(this.#deps.clock.now()),
-    })
+    }
+    return this.#turns.run(from, () => keys.verify(token, options))
   }
 
   #mayFetch(): boolean {

@@ -26,6 +26,7 @@ import type {
   TokenIssuer,
   TokenObjectLookup,
 } from './tokens.ts'
+import { VerificationTurns } from './verification-turns.ts'
 
 export interface ServiceAccountTokensOptions {
   /** `https://kubernetes.default.svc.cluster.local` */
@@ -68,6 +69,7 @@ export class ServiceAccountTokens implements Authenticator, TokenIssuer {
   readonly name = 'service-account-token'
   readonly #options: ServiceAccountTokensOptions
   readonly #verified: SizedCache<Verified>
+  readonly #turns = new VerificationTurns()
 
   constructor(options: ServiceAccountTokensOptions) {
     this.#options = options
@@ -109,7 +111,9 @@ export class ServiceAccountTokens implements Authenticator, TokenIssuer {
     let verified = this.#verified.get(digest)
     if (!verified) {
       if (issuerOf(token) !== this.#options.issuer) return undefined
-      verified = await this.#verify(token)
+      const remembered = async (): Promise<Verified> => this.#verified.get(digest) ?? this.#verify(token)
+      // A client's connections may all have waited with the same one.
+      verified = await this.#turns.run(credentials.from ?? '', remembered)
       this.#verified.set(digest, verified, token.length)
     }
     const wanted = credentials.audiences ?? this.#options.audiences

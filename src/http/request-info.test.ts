@@ -260,3 +260,9 @@ describe('request info', () => {
     expect([...parseRequestInfo('GET', '/api/v1/pods', '').query]).toEqual([])
   })
 })
+
+test('attack: of a path of thousands of elements no more are looked at than a route has', () => {
+  const { parts, resource, isResource } = parseRequestInfo('GET', `/api/v1/pods/${'a/'.repeat(30_000)}b`, '')
+  expect({ isResource, resource }).toEqual({ isResource: true, resource: 'pods' })
+  expect(parts.length).toBeLessThan(64)
+})

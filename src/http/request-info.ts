@@ -128,6 +128,8 @@ function nonResource(method: string, path: string, query: URLSearchParams): Requ
 }
 
 const slash = 0x2f
+/** No route has a quarter of them. What follows is one element with slashes in it, which is none of ours. */
+const mostElements = 64
 
 /**
  * Empty if a part can't be decoded. Slashes at the ends vanish; inside, `//` is an empty part. By hand: `split`
@@ -139,7 +141,9 @@ function splitPath(path: string): string[] {
   while (start < end && path.charCodeAt(start) === slash) start++
   while (end > start && path.charCodeAt(end - 1) === slash) end--
   const parts: string[] = []
-  for (let next = path.indexOf('/', start); next >= 0 && next < end; next = path.indexOf('/', start)) {
+  while (parts.length < mostElements - 1) {
+    const next = path.indexOf('/', start)
+    if (next < 0 || next >= end) break
     parts.push(path.slice(start, next))
     start = next + 1
   }

@@ -22,6 +22,7 @@ export function boundedText(text: string): string {
  * each character of a word that has fewer, and a text of words of a thousand took seconds.
  */
 function withShortWords(text: string): string {
+  const anySpace = /\s/g
   let result = ''
   let copied = 0
   let word = 0
@@ -34,7 +35,9 @@ function withShortWords(text: string): string {
     }
     result += `${text.slice(copied, cutAt)}…`
     copied = cutAt
-    while (copied < text.length && !isSpace(text.charCodeAt(copied))) copied++
+    // Names of 60,000 characters are said five times in a refusal: a pattern is ten times as fast as a loop.
+    anySpace.lastIndex = copied
+    copied = anySpace.exec(text)?.index ?? text.length
     word = copied + 1
   }
   return result + text.slice(copied)

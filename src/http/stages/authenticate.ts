@@ -1,26 +1,54 @@
 /** Who is asking, from the connection and the headers; requests of our own code bring their identity along. */
 import type { Credentials } from '../../authn/authn.ts'
-import { andThen, type Eventual } from '../../base/eventual.ts'
-import { unauthorized } from '../../kube/status-error.ts'
+import { andThen, type Eventual, isPending } from '../../base/eventual.ts'
+import { findStatusError, unauthorized } from '../../kube/status-error.ts'
 import { anonymousUser, type UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, Stage } from '../api.ts'
 import { bearerTokenOf, websocketTokenOf } from '../bearer-token.ts'
+import { flowOfAddress } from '../flow-of.ts'
+import type { LateRefusals } from '../late-refusals.ts'
 
 /** undefined = no authenticator recognised the credentials. @throws StatusError Unauthorized */
 export type Authenticate = (credentials: Credentials) => Eventual<UserInfo | undefined>
 
-export function authenticate(decide: Authenticate): Stage {
+/** Refusals of an address beyond the first hundred of a second are answered late, as those of a user. */
+export function authenticate(decide: Authenticate, lateRefusals?: Pick<LateRefusals, 'timeOf'>): Stage {
+  const refuse = (request: ApiRequest, refusal: unknown): Eventual<never> => {
+    const isRefusal = findStatusError(refusal)?.reason === 'Unauthorized'
+    const time = isRefusal ? lateRefusals?.timeOf(flowOfAddress(request.remoteAddress)) : undefined
+    if (time === 'full') request.hangUp?.()
+    if (time === undefined || time === 'now' || time === 'full') throw refusal
+    return time.then(() => Promise.reject(refusal))
+  }
   return (next) => (request, context) => {
     if (request.localUser !== undefined) {
       context.user = request.localUser
       return next(request, context)
     }
-    return andThen(decide(credentialsOf(request)), (user) => {
-      if (user === undefined) throw unauthorized()
+    const known = (user: UserInfo): ReturnType<typeof next> => {
       context.user = user
       if (user.username !== anonymousUser.username) request.identify?.(user.username)
       return next(request, context)
-    })
+    }
+    return andThen(decided(decide, request), (found) =>
+      found.user === undefined ? refuse(request, found.refusal) : known(found.user),
+    )
+  }
+}
+
+interface Decided {
+  readonly user?: UserInfo | undefined
+  /** Where there is no user. */
+  readonly refusal?: unknown
+}
+
+function decided(decide: Authenticate, request: ApiRequest): Eventual<Decided> {
+  const told = (user: UserInfo | undefined): Decided => (user === undefined ? { refusal: unauthorized() } : { user })
+  try {
+    const user = decide(credentialsOf(request))
+    return isPending(user) ? user.then(told, (refusal: unknown) => ({ refusal })) : told(user)
+  } catch (refusal) {
+    return { refusal }
   }
 }
 
@@ -35,5 +63,6 @@ function credentialsOf(request: ApiRequest): Credentials {
       : certificate.rejected
         ? { path, clientCertificateRejected: true }
         : { path, clientCertificate: certificate.der, headers: request }
-  return token === undefined ? proof : { ...proof, bearerToken: token }
+  if (token === undefined) return proof
+  return { ...proof, bearerToken: token, from: flowOfAddress(request.remoteAddress) }
 }

@@ -54,7 +54,7 @@ export function createStages(options: StagesOptions): Record<StageName, Stage | 
     auditRefusals: audit && auditRefusals(audit),
     catchUp: refresh && catchUp(refresh),
     resolveTarget: resolveTarget(options.types),
-    authenticate: authenticate(options.authenticate),
+    authenticate: authenticate(options.authenticate, options.fairness.lateRefusals),
     keepForAdministrators: options.reservesAddress ? keepForAdministrators : undefined,
     auditRequests: audit && auditRequests(audit),
     impersonate: impersonate(options.impersonation),
