@@ -14,7 +14,7 @@ function started() {
   return { begun, run, end: (name: string, fault?: Error) => ends.get(name)?.(fault) }
 }
 
-test('attack: of one address one signature is verified at a time, of all two, and each address has its turn', async () => {
+test('attack: an address has one signature verified at a time, all have two, each in its turn', async () => {
   const { begun, run, end } = started()
   const flood = Array.from({ length: 4 }, (_, i) => run('a', `a${i}`))
   const other = Array.from({ length: 2 }, (_, i) => run('b', `b${i}`))

@@ -201,7 +201,7 @@ test('attack: so many values as nothing that is meant has are not parsed for the
   expect(events[0]).not.toHaveProperty('requestObject')
 })
 
-test('attack: of long bodies that wait for the log so many are kept, of others the event says that it lacks them', async () => {
+test('attack: so many long bodies wait for the log, and other events say that they lack theirs', async () => {
   const { events, post, late, reached } = audited('Request', readThenAnswer)
   const body = JSON.stringify({ a: 'x'.repeat(1_000_000) })
   const fit = Math.floor(maxWaitingBytes / body.length)
