@@ -71,7 +71,7 @@ export async function wireCore(
   const folded = isShared(config) ? new FoldedCommits({ storage, clock, random: Math.random }) : undefined
   const parts: FeatureParts[] = []
   const strategyOf = strategiesOf(parts, catalog)
-  const rules = objectRules({ catalog, declared, clock, log, strategyOf })
+  const rules = objectRules({ catalog, declared, clock, log, turns, strategyOf })
   const context: FeatureContext = {
     ...{ clock, ids, log },
     catalog,

@@ -85,6 +85,11 @@ export class Turns {
     })
   }
 
+  /** Waits for its turn, behind what waits already: for work that is many short pieces, of which some were done. */
+  next(): Promise<void> {
+    return this.#next()
+  }
+
   /** Until the sockets have been served again. */
   #mark(): void {
     if (this.#hasBegun) return

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../base/clock.ts'
+import { sliceMs } from '../base/turns.ts'
 import { AllowanceExceeded } from './budget.ts'
 import { type Costly, Evaluator } from './evaluator.ts'
 import type { AskPermission } from './library/authorizer.ts'
@@ -27,6 +28,22 @@ test('what is cheap is answered at once, by no other thread', () => {
   evaluator = new Evaluator({ clock: systemClock })
   const cheap = { ...costly('true'), here: () => ({ matches: false }) }
   expect([evaluator.run(cheap), [...evaluator.offloaded]]).toEqual([{ matches: false }, []])
+})
+
+test('many that are cheap are answered in turns, whoever asks', async () => {
+  let nowMs = 0
+  evaluator = new Evaluator({ clock: { ...systemClock, monotonic: () => nowMs } })
+  const cheap = (flow: string): Costly<'conditions'> => ({
+    ...costly('true', flow),
+    here: () => {
+      nowMs += sliceMs / 2
+      return { matches: false }
+    },
+  })
+  const answers = ['ann', 'bob', 'eve', 'ann'].map((flow) => evaluator.run(cheap(flow)))
+  expect(answers.map((answer) => answer instanceof Promise)).toEqual([false, true, true, true])
+  expect(await Promise.all(answers)).toEqual(answers.map(() => ({ matches: false })))
+  expect(evaluator.run(cheap('ann'))).toEqual({ matches: false })
 })
 
 test('another thread answers from the same input, again and again, for other sources too', async () => {

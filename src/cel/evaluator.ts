@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Eventual } from '../base/eventual.ts'
+import { sliceMs, Turns } from '../base/turns.ts'
 import { parseJson } from '../kube/strict-json.ts'
 import type { JsonValue } from '../kube/types.ts'
 import { Allowance, AllowanceExceeded } from './budget.ts'
@@ -26,8 +27,6 @@ const idleMs = 30_000
 const maxSources = 100
 /** What a thread may take: one evaluation holds its object, and what its expressions make. */
 const maxHeapMiB = 128
-/** Evaluations that take longer are followed by a turn of the loop: several may come one after the other. */
-const longMs = 5
 
 export interface Costly<N extends EvaluationName> {
   readonly name: N
@@ -43,6 +42,7 @@ export interface Costly<N extends EvaluationName> {
 
 export interface EvaluatorOptions {
   readonly clock: Clock
+  readonly turns?: Turns
   /** At once. */
   readonly threads?: number
 }
@@ -68,22 +68,39 @@ export class Evaluator implements Disposable {
   readonly #ids = new WeakMap<object, number>()
   #lastId = 0
   #isClosed = false
+  /** In this turn of the loop. */
+  #spentMs = 0
 
-  constructor({ clock, threads = Math.min(maxThreads, availableParallelism()) }: EvaluatorOptions) {
-    this.#options = { clock, threads }
+  constructor({
+    clock,
+    turns = new Turns(),
+    threads = Math.min(maxThreads, availableParallelism()),
+  }: EvaluatorOptions) {
+    this.#options = { clock, turns, threads }
     this.offloaded = this.#counts
   }
 
   run<N extends EvaluationName>(work: Costly<N>): Eventual<Evaluations[N]['result']> {
-    const { clock } = this.#options
+    const { clock, turns } = this.#options
     const began = clock.monotonic()
     try {
       const result = work.here(new Allowance())
-      return clock.monotonic() - began < longMs ? result : turn().then(() => result)
+      return this.#isUsedUp(clock.monotonic() - began) ? turns.next().then(() => result) : result
     } catch (error) {
       if (!(error instanceof AllowanceExceeded)) throw error
       return this.#elsewhere(work)
     }
+  }
+
+  /** Policies may have thousands of expressions: those of one turn of the loop count together, whoever's they are. */
+  #isUsedUp(tookMs: number): boolean {
+    if (this.#spentMs === 0 && tookMs > 0) {
+      setImmediate(() => {
+        this.#spentMs = 0
+      })
+    }
+    this.#spentMs += tookMs
+    return this.#spentMs >= sliceMs
   }
 
   [Symbol.dispose](): void {

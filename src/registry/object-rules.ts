@@ -1,6 +1,7 @@
 /** What is done to an object of any kind whatever becomes of it: defaults, checks, ownership of fields. */
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import type { Turns } from '../base/turns.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import { Evaluator } from '../cel/evaluator.ts'
@@ -17,6 +18,7 @@ export interface ObjectRulesOptions {
   readonly declared: readonly ResourceType[]
   readonly clock: Clock
   readonly log: Log
+  readonly turns: Turns
   strategyOf(type: ResourceType): Strategy
 }
 
@@ -29,8 +31,8 @@ export interface ObjectRules extends OfRegistry {
   readonly applyNew: ReturnType<typeof firstApplied>
 }
 
-export function objectRules({ catalog, declared, clock, log, strategyOf }: ObjectRulesOptions): ObjectRules {
-  const evaluator = new Evaluator({ clock })
+export function objectRules({ catalog, declared, clock, log, turns, strategyOf }: ObjectRulesOptions): ObjectRules {
+  const evaluator = new Evaluator({ clock, turns })
   const applyDefaults = catalog.applyDefaults.bind(catalog)
   const schemaValidationOf = schemaValidations(declared, evaluator)
   const rulesOf = kindRules({ strategyOf, applyDefaults, schemaValidationOf })

@@ -25,7 +25,7 @@ export const admissionPolicies: Feature = {
     ],
   },
   open(context) {
-    const { authorizer, catalog, clock, diagnostics, evaluator, lister, log, typeOf } = context
+    const { authorizer, catalog, clock, diagnostics, evaluator, lister, log, turns, typeOf } = context
     const { types } = catalog
     const indexed = {
       lister,
@@ -52,6 +52,7 @@ export const admissionPolicies: Feature = {
       namespaces: namespaceLookup(context),
       ask: permissionAsker(authorizer),
       evaluator,
+      turns,
       convert: async (...conversion: Parameters<typeof convertObject>) => convertObject(...conversion),
     }
     return {

@@ -111,7 +111,11 @@ class Run {
     const given = this.#a.object
     if (this.#round.isSecond && !jsonEqual(rounds.output, given)) this.#callAgain()
     let object = given
-    for (const invocation of await this.#select()) object = await this.#invoke(invocation, object)
+    for (const invocation of await this.#select()) {
+      const pause = this.#request.slice.pause()
+      if (pause) await pause
+      object = await this.#invoke(invocation, object)
+    }
     // What changed the object last is evaluated again as well.
     if (object !== given) this.#callAgain()
     this.#conclude()

@@ -2,8 +2,10 @@
  * The objects a binding evaluates its policy with: one, those that a selector finds, or none at all.
  * @see CollectParams in k8s.io/apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go v0.36
  */
+import type { Slice } from '../../base/turns.ts'
 import { apiVersionOf, parseApiVersion } from '../../kube/gvk.ts'
-import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
+import { labelMatcher } from '../../kube/label-matcher.ts'
+import { labelSelectorOf } from '../../kube/label-selector.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Lister } from '../../registry/registry.ts'
@@ -28,12 +30,13 @@ export function paramTypeOf({ apiVersion = '', kind = '' }: ParamKind, types: Re
  * `namespace` is that of the request. A member that is undefined: evaluate without parameters.
  * @throws ConfigurationFault
  */
-export function collectParams(
+export async function collectParams(
   type: ResourceType,
   ref: ParamRef | undefined,
   namespace: string,
   lister: Lister,
-): readonly (KubeObject | undefined)[] {
+  slice: Slice,
+): Promise<readonly (KubeObject | undefined)[]> {
   if (ref === undefined) return [undefined]
   if (!type.namespaced && ref.namespace) {
     throw new ConfigurationFault('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
@@ -44,17 +47,32 @@ export function collectParams(
       'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
     )
   }
-  const found = ref.name ? [lister.find(type, within, ref.name)] : selectParams(type, ref, within, lister)
-  const params = found.flatMap((o) => (o ? [withTypeMeta(o.object, type)] : []))
+  const named = ref.name ? lister.find(type, within, ref.name) : undefined
+  const found = ref.name ? (named ? [named.object] : []) : await selectParams(type, ref, within, lister, slice)
+  const params = found.map((object) => withTypeMeta(object, type))
   if (params.length === 0 && ref.parameterNotFoundAction === 'Deny') {
     throw new ConfigurationFault('no params found for policy binding with `Deny` parameterNotFoundAction')
   }
   return params
 }
 
-function selectParams(type: ResourceType, ref: ParamRef, namespace: string, lister: Lister) {
-  const selector = labelSelectorOf(ref.selector ?? {})
-  return [...lister.list(type, namespace)].filter((o) => matchesLabels(selector, o.object.metadata.labels))
+/** In slices: they are parsed, and there may be as many as the type has. */
+async function selectParams(
+  type: ResourceType,
+  ref: ParamRef,
+  namespace: string,
+  lister: Lister,
+  slice: Slice,
+): Promise<readonly KubeObject[]> {
+  const selects = labelMatcher(labelSelectorOf(ref.selector ?? {}))
+  const found: KubeObject[] = []
+  for (const stored of lister.list(type, namespace)) {
+    const { object } = stored
+    if (selects(object.metadata.labels)) found.push(object)
+    const pause = slice.pause()
+    if (pause) await pause
+  }
+  return found
 }
 
 const withTypeMeta = (object: KubeObject, type: ResourceType): KubeObject => ({

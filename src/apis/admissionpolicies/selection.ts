@@ -5,6 +5,7 @@
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go v0.36
  */
 import { type Attributes, NeedsStoredScope } from '../../admission/admission.ts'
+import type { Slice, Turns } from '../../base/turns.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import { StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
@@ -19,6 +20,8 @@ export interface SelectionDeps {
   readonly lister: Lister
   readonly types: ResourceTypes
   readonly namespaces: NamespaceLookup
+  /** Policies, bindings and parameters may be thousands. */
+  readonly turns: Turns
 }
 
 /** A policy to be evaluated once. */
@@ -49,6 +52,7 @@ export class PolicyRequest {
   readonly #deps: SelectionDeps
   readonly #a: Attributes
   #namespace: Promise<KubeObject | undefined> | undefined
+  #slice: Slice | undefined
 
   constructor(deps: SelectionDeps, a: Attributes) {
     this.#deps = deps
@@ -80,13 +84,20 @@ export class PolicyRequest {
       if (!(await this.#wants(bound))) continue
       const { binding } = bound
       try {
-        const params = paramType ? collectParams(paramType, binding.spec?.paramRef, a.namespace, lister) : [undefined]
+        const ref = binding.spec?.paramRef
+        const params = paramType ? await collectParams(paramType, ref, a.namespace, lister, this.slice) : [undefined]
         for (const param of params) invocations.push({ policy, binding, seenAs, param })
       } catch (e) {
         problems.push({ policy, binding, message: `failed to configure binding: ${messageOf(e)}` })
       }
     }
     return { invocations, problems }
+  }
+
+  /** Of all that is done for this request: policies, bindings and parameters. */
+  get slice(): Slice {
+    this.#slice ??= this.#deps.turns.slice()
+    return this.#slice
   }
 
   /** As expressions see it; undefined for what is in no namespace, or is one. @throws StatusError NotFound */

@@ -103,12 +103,16 @@ class Round {
     }
     const annotations = new Map<string, string[]>()
     let shown: Shown | undefined
+    let request: JsonObject | undefined
     for (const { binding, seenAs, param } of invocations) {
+      const pause = this.#request.slice.pause()
+      if (pause) await pause
       shown ??= await shownTo(seenAs, a, this.#deps.convert)
+      request ??= admissionRequest('', a, seenAs, shown) as JsonObject
       const facts = {
         object: shown.object as unknown as JsonValue | undefined,
         oldObject: shown.oldObject as unknown as JsonValue | undefined,
-        request: admissionRequest('', a, seenAs, shown) as JsonObject,
+        request,
         namespaceObject: await this.#request.namespaceObject(),
         params: param as unknown as JsonObject | undefined,
         user: a.user,
