@@ -1,6 +1,6 @@
 /**
- * Policies whose expressions are cheap, and thousands: parameters by a selector, of which each is an evaluation. Time is
- * made by hand, every look at it costs some: what is counted is turns of the loop.
+ * Policies whose expressions are cheap, and thousands: parameters by a selector, of which each is an evaluation. Time
+ * is made by hand, every look at it costs some: what is counted is turns of the loop.
  */
 import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
