@@ -1,6 +1,5 @@
 /** The pipeline over the core: which stages, which verbs, which documents. */
 
-import { type OpenAudit } from '../audit/open-audit.ts'
 import type { Authentication } from '../authn/open-authentication.ts'
 import type { AskElsewhere } from '../authz/authz.ts'
 import { sliceBegan } from '../base/turns.ts'
@@ -12,8 +11,7 @@ import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import { LateRefusals } from '../http/late-refusals.ts'
 import type { Defense } from '../http/overload.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
-import type { LateRecords } from '../http/stages/late-records.ts'
-import { createStages } from '../http/stages/stages.ts'
+import { createStages, type StagesOptions } from '../http/stages/stages.ts'
 import { scaleVerbs } from '../http/verbs/scale.ts'
 import { createVerbs, type VerbParts } from '../http/verbs/verbs.ts'
 import { type ResourceType } from '../kube/resource-type.ts'
@@ -36,7 +34,7 @@ export interface ApiServerDeps {
   /** `host:port`, for the discovery document. */
   readonly serverAddress: () => string
   readonly metrics: Metrics
-  readonly audit: (OpenAudit & { readonly late: LateRecords }) | undefined
+  readonly audit: StagesOptions['audit']
   readonly defense: Defense
   readonly flowControl: FlowControl
 }

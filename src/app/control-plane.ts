@@ -2,7 +2,6 @@
  * A whole control plane without sockets: opened in the order in which state flows, closed in reverse. `serve.ts` puts
  * it on the network, `testing/` hands it to tests as it is.
  */
-import { type OpenAudit, openAudit } from '../audit/open-audit.ts'
 import { type Authentication, openAuthentication } from '../authn/open-authentication.ts'
 import type { Client } from '../client/client.ts'
 import { loopbackClient } from '../client/loopback.ts'
@@ -12,7 +11,7 @@ import { build } from '../http/build.ts'
 import { Defense } from '../http/overload.ts'
 import type { Serve } from '../http/pipeline.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import { LateRecords } from '../http/stages/late-records.ts'
+import { Recording } from '../http/stages/recording.ts'
 import { adminUser, serverUser, type UserInfo } from '../kube/user.ts'
 import { type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
@@ -59,7 +58,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   // Whatever fails below, what was opened is closed: a process that could not start must be able to end.
   await using opening = new AsyncDisposableStack()
   const { admission, askElsewhere } = await openOperatorFiles(config)
-  const audit = await openAudit(config)
+  const audit = await Recording.open(config)
   opening.use(audit?.sink)
   const storing = given.opened ?? openServerStorage(config)
   opening.defer(() => closeOpened(storing))
@@ -75,7 +74,6 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   opening.use(startCompactor(core))
   opening.use(core.storeReporter.start())
   const defense = opening.use(new Defense({ clock, log }))
-  const late = audit && opening.use(lateRecordsOf(audit, core, defense))
   defense.limitWatchMemory(core.cache, config.load.maxMemoryBytes)
   const authentication = await authenticationOf(core, pki.caCert, keys)
 
@@ -104,7 +102,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
       formatProblem: () => formatLevels?.problem,
     }),
     metrics,
-    audit: audit && late && { ...audit, late },
+    audit: audit?.stage(core, defense, opening),
     defense,
     flowControl,
   })
@@ -152,11 +150,6 @@ function startCompactor({ config, storage, cache }: Core): Compactor {
   })
   if (config.storage.engine !== 'relay') compactor.start()
   return compactor
-}
-
-function lateRecordsOf({ sink }: OpenAudit, { turns, config }: Core, { incidents }: Defense): LateRecords {
-  const onFault = (error: unknown): void => config.log.error({ error }, 'an audit event could not be made: it is lost')
-  return new LateRecords({ turns, sink, incidents, onFault })
 }
 
 type Certificates = Pick<Parameters<typeof featuresOf>[1], 'caCert' | 'signClientCertificate'>

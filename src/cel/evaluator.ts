@@ -92,7 +92,7 @@ export class Evaluator implements Disposable {
     }
   }
 
-  /** Policies may have thousands of expressions: those of one turn of the loop count together, whoever's they are. */
+  /** Policies may have thousands of expressions: those of one turn of the loop count together, of all requests. */
   #isUsedUp(tookMs: number): boolean {
     if (this.#spentMs === 0 && tookMs > 0) {
       setImmediate(() => {

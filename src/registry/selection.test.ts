@@ -97,7 +97,7 @@ it('looks at labels without a copy of the object', () => {
       return size
     },
   }
-  const home = { pool: new ParsedPool(1), head: Buffer.alloc(headBytes), keep: () => {}, forget: () => {} }
+  const home = { pool: new ParsedPool(1), keep: () => {}, forget: () => {} }
   const found = ['k in (a,b)', 'k=other,!l', 'k', 'l!=1', 'k!=other'].map((labelSelector) => {
     const { matches } = selectionOf(type, strategyOf(type), { namespace: '', labelSelector })
     return matches?.(new ObjectVersion(record, home).as(type))

@@ -7,6 +7,7 @@
  * object.
  */
 import type { ResourceType } from '../kube/resource-type.ts'
+import { headBytes } from '../kube/stored-labels.ts'
 import type { KubeObject } from '../kube/types.ts'
 
 interface Announced {
@@ -21,6 +22,8 @@ export interface Parsed {
 }
 
 export class ParsedPool {
+  /** For one who copies the beginning of a record to look at it, and has looked at it before another does. */
+  readonly head: Buffer = Buffer.allocUnsafeSlow(headBytes)
   readonly #budgetBytes: number
   #items: Parsed[] = []
   #head = 0

@@ -68,8 +68,6 @@ export interface VersionRecord {
 /** Who remembers versions as long as they are parsed. */
 export interface VersionHome {
   readonly pool: ParsedPool
-  /** For one who copies the beginning of a record to look at it, and has looked at it before another does. */
-  readonly head: Buffer
   /** Something of it is parsed: the next lookup should find this one. */
   keep(version: ObjectVersion): void
   forget(version: ObjectVersion): void
@@ -131,7 +129,7 @@ export class ObjectVersion {
 
   /** Where the bytes are not this version's own: then they need not be copied for it. undefined: ask the bytes. */
   get labels(): Labels | undefined {
-    const head = this.#record instanceof OwnRecord ? undefined : this.home?.head
+    const head = this.#record instanceof OwnRecord ? undefined : this.home?.pool.head
     return head && storedLabels(head, this.copyTo(head, 0, 0))
   }
 

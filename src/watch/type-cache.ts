@@ -5,7 +5,6 @@
 import { bytesLess } from '../base/key-order.ts'
 import type { LabelSelector } from '../kube/label-selector.ts'
 import { relativeKey } from '../kube/object-key.ts'
-import { headBytes } from '../kube/stored-labels.ts'
 import type { ByteSlabs, Slot } from '../slabs/byte-slabs.ts'
 import { type PackedKeys, type PackedPart, RecordMap } from '../slabs/record-map.ts'
 import { damageOf, noteMark } from '../storage/damaged-value.ts'
@@ -85,7 +84,6 @@ export class TypeCache implements VersionHome {
   readonly history: TypeHistory
   readonly watchers: WatcherIndex
   readonly pool: ParsedPool
-  readonly head: Buffer = Buffer.allocUnsafeSlow(headBytes)
   readonly #window: ChangeWindow
   readonly #content: ContentIndex
   readonly #damaged: DamagedObjects
