@@ -2,6 +2,7 @@
  * A whole control plane without sockets: opened in the order in which state flows, closed in reverse. `serve.ts` puts
  * it on the network, `testing/` hands it to tests as it is.
  */
+import { openAudit } from '../audit/open-audit.ts'
 import { type Authentication, openAuthentication } from '../authn/open-authentication.ts'
 import type { Client } from '../client/client.ts'
 import { loopbackClient } from '../client/loopback.ts'
@@ -11,7 +12,6 @@ import { build } from '../http/build.ts'
 import { Defense } from '../http/overload.ts'
 import type { Serve } from '../http/pipeline.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import { Recording } from '../http/stages/recording.ts'
 import { adminUser, serverUser, type UserInfo } from '../kube/user.ts'
 import { type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
@@ -58,7 +58,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   // Whatever fails below, what was opened is closed: a process that could not start must be able to end.
   await using opening = new AsyncDisposableStack()
   const { admission, askElsewhere } = await openOperatorFiles(config)
-  const audit = await Recording.open(config)
+  const audit = await openAudit(config)
   opening.use(audit?.sink)
   const storing = given.opened ?? openServerStorage(config)
   opening.defer(() => closeOpened(storing))
@@ -102,7 +102,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
       formatProblem: () => formatLevels?.problem,
     }),
     metrics,
-    audit: audit?.stage(core, defense, opening),
+    audit: audit && { ...audit, late: opening.use(defense.recordLate(audit.sink, core)) },
     defense,
     flowControl,
   })

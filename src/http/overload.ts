@@ -3,13 +3,16 @@
  * long, and a place to say so. Two listeners of one process share sweeper and incidents, and have budgets of their own.
  */
 import { getHeapStatistics } from 'node:v8'
+import type { AuditSink } from '../audit/audit.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { Sweeper } from '../base/sweeper.ts'
+import type { Turns } from '../base/turns.ts'
 import { endThoseBehind, sessionsOf } from '../watch/behind.ts'
 import { type BudgetLimits, ByteBudget } from './byte-budget.ts'
 import { type Bound, Incidents } from './incidents.ts'
 import { pendingWithin, type TransportLimits } from './limits.ts'
+import { LateRecords } from './stages/late-records.ts'
 
 export interface Overload {
   readonly clock: Clock
@@ -57,6 +60,16 @@ export class Defense implements Disposable {
       // The connections keep the sweeper awake, and without them no watch is behind.
       return false
     })
+  }
+
+  /** Where events of the audit log with long bodies are made. To be disposed of before the sink is. */
+  recordLate(
+    sink: AuditSink,
+    { turns, config }: { readonly turns: Turns; readonly config: { readonly log: Log } },
+  ): LateRecords {
+    const onFault = (error: unknown): void =>
+      config.log.error({ error }, 'an audit event could not be made: it is lost')
+    return new LateRecords({ turns, sink, incidents: this.incidents, onFault })
   }
 
   /** For one listener. */

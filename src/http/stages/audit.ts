@@ -24,7 +24,6 @@ import { maxRecordedBytes, recordedBody, truncatedAnnotation } from '../../audit
 import type { Clock } from '../../base/clock.ts'
 import { andThen, type Eventual, isPending } from '../../base/eventual.ts'
 import { printableHeader } from '../../base/header-bytes.ts'
-import type { Stream } from '../../base/stream.ts'
 import type { Slice } from '../../base/turns.ts'
 import { findStatusError, internalError } from '../../kube/status-error.ts'
 import { formatMicroTime } from '../../kube/time.ts'
@@ -36,7 +35,6 @@ import {
   type ApiResponse,
   isAnswerStream,
   isStream,
-  type RequestAccount,
   type RequestContext,
   type Stage,
 } from '../api.ts'
