@@ -18,6 +18,7 @@ function resolved(found: KubeObject | string | undefined, by: readonly object[] 
 }
 const title = 'Secret s in namespace "shared", its source,'
 const annotation = 'annotation policy.borough.dev/clone-to'
+const missing = `is not there: restore it, with its ${annotation}, or take it out of the template`
 
 describe('a copy is', () => {
   test.each<{ name: string; of: KubeObject; content: object }>([
@@ -57,12 +58,12 @@ describe('there is none', () => {
     message: string
   }>([
     { name: 'of what can not be read', of: 'no right', reason: 'SourceMissing', message: 'can not be read: no right' },
-    { name: 'of what is not there', of: undefined, reason: 'SourceMissing', message: 'is not there' },
+    { name: 'of what is not there', of: undefined, reason: 'SourceMissing', message: missing },
     {
       name: 'of what goes',
       of: source({ ...consent('*'), deletionTimestamp: 'now' }),
       reason: 'SourceMissing',
-      message: 'is not there',
+      message: missing,
     },
     {
       name: 'of what a template made',

@@ -11,7 +11,8 @@ const said = (spec: NamespaceTemplate['spec'], metadata: object = {}): Promise<T
 }
 
 test('of one that says nothing: it is for every namespace, and gives none anything', async () => {
-  const nothing = { selects: [], needs: [], parameters: [], sets: {}, objects: [] }
+  const example = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: '<name>' } }
+  const nothing = { selects: [], needs: [], parameters: [], sets: {}, objects: [], example, giving: [] }
   expect(await said(undefined)).toEqual({ template: 'team', isDisabled: false, ...nothing })
   expect(await said({})).toEqual({ template: 'team', isDisabled: false, ...nothing })
 })
