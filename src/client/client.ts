@@ -61,6 +61,8 @@ export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
   readonly dryRun?: boolean
   readonly signal?: AbortSignal
+  /** Of a collection: what tells all that went, and is as large, is not parsed. The list that is returned is empty. */
+  readonly isAnswerUnread?: boolean
 }
 
 export interface WatchEvent<T extends KubeObject = KubeObject> {

@@ -120,6 +120,34 @@ describe('asking another server', () => {
   })
 })
 
+describe('an answer that is not to be read', () => {
+  const deletion = (): Promise<unknown> =>
+    client.deleteCollection(resource, { namespace: 'ns' }, { isAnswerUnread: true })
+
+  test('is passed over, be it no JSON', async () => {
+    script = [ends('<html>', 'x'.repeat(100_000))]
+    expect(await deletion()).toEqual({ apiVersion: 'v1', kind: 'List', metadata: {}, items: [] })
+    expect(asked).toEqual(['DELETE /api/v1/namespaces/ns/configmaps'])
+  })
+
+  test('is an error where it is one', async () => {
+    script = [says(410, JSON.stringify(gone('Expired')))]
+    expect(await refusal(deletion())).toEqual(
+      failure({ message: 'too old resource version: 1 (2)', reason: 'Expired', code: 410 }),
+    )
+  })
+
+  test('is an error where it breaks off', async () => {
+    script = [
+      (response) => {
+        response.writeHead(200, { 'content-length': 1000 }).write('{')
+        setImmediate(() => response.destroy())
+      },
+    ]
+    await expect(deletion()).rejects.toThrow()
+  })
+})
+
 describe('following a resource of another server', () => {
   test('a busy server is asked again when it says so, in plain text', async () => {
     script = [

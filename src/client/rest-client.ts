@@ -116,14 +116,17 @@ export class RestClient implements Client {
     list: ListOptions,
     options: DeleteOptions = {},
   ): Promise<KubeList> {
-    return (await this.#json({
+    const request: Sent = {
       method: 'DELETE',
       path: pathOf(resource, list),
       query: selectorQuery(list),
       body: deleteBody(options),
       headers: list.metadataOnly ? { accept: metadataLists } : {},
       ...signalOf(options),
-    })) as KubeList
+    }
+    if (!options.isAnswerUnread) return (await this.#json(request)) as KubeList
+    await this.#passOver((await this.#send(request)).body)
+    return { apiVersion: 'v1', kind: 'List', metadata: {}, items: [] }
   }
 
   watch(resource: GroupVersionResource, options: WatchOptions): Stream<WatchEvent> {
@@ -190,6 +193,13 @@ export class RestClient implements Client {
     const { body } = response
     const text = decoder.decode(body instanceof Uint8Array ? body : await bytesOf(body))
     return text === '' ? undefined : parseJson(text)
+  }
+
+  /** To its end: an answer that breaks off is an error, and its connection is used again. */
+  async #passOver(body: TransportResponse['body']): Promise<void> {
+    if (body instanceof Uint8Array) return
+    const pieces = body[Symbol.asyncIterator]()
+    while (!(await pieces.next()).done);
   }
 
   async #send(request: Sent): Promise<TransportResponse> {

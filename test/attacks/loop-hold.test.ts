@@ -9,6 +9,7 @@ import { sliceMs } from '../../src/base/turns.ts'
 import { ProtobufCodec } from '../../src/catalog/protobuf/protobuf-codec.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { statusOf } from '../support/refusal.ts'
 import { TurnCounter } from '../support/turn-counter.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
@@ -206,6 +207,32 @@ describe('attack: the deletion of a large collection holds nobody up', () => {
     expect(response.status).toBe(200)
     expect(counter.turns).toBeGreaterThanOrEqual(count / 2 - 1)
   })
+})
+
+test('attack: a namespace of objects with thousands of owned fields goes, and nothing parses all of them', async () => {
+  const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+  const data = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`key${i}`, 'v']))
+  await plane.client.create(namespaces, { metadata: { name: 'wide' } })
+  for (let i = 0; i < 8; i++) {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `w${i}`, namespace: 'wide' }, data }
+    await plane.client.create(configMaps, object as KubeObject, { fieldManager: 'wide' })
+  }
+  const lengths: number[] = []
+  const { parse } = JSON
+  JSON.parse = (text: string, reviver) => {
+    lengths.push(text.length)
+    return parse(text, reviver)
+  }
+  try {
+    await plane.client.delete(namespaces, { name: 'wide' })
+    await expect
+      .poll(() => plane.client.get(namespaces, { name: 'wide' }).catch(statusOf), { timeout: 30_000 })
+      .toMatchObject({ code: 404 })
+  } finally {
+    JSON.parse = parse
+  }
+  // Of one object it is 150 KB, of all 1.2 MB.
+  expect(Math.max(...lengths)).toBeLessThan(400_000)
 })
 
 test('who deletes a collection may ask for metadata alone, as the namespace controller does', async () => {

@@ -155,7 +155,7 @@ class Lifecycle {
         await client.deleteCollection(
           resource,
           { ...(namespace === '' ? {} : { namespace }), metadataOnly: true },
-          { signal },
+          { isAnswerUnread: true, signal },
         )
       }
     } catch (error) {

@@ -106,8 +106,8 @@ class NamespaceReconciler implements Reconciler {
     const work = async (): Promise<void> => {
       for (let resource = queue.pop(); resource !== undefined; resource = queue.pop()) {
         try {
-          const options = { propagationPolicy: 'Background', signal } as const
-          // The answer tells all that goes, however large: nothing of it is looked at.
+          // The metadata of all that goes may be large too: who owns each of ten thousands of fields.
+          const options = { propagationPolicy: 'Background', isAnswerUnread: true, signal } as const
           await this.#client.deleteCollection(resource, { namespace, metadataOnly: true, signal }, options)
         } catch (error) {
           if (isNotFound(error) || signal.aborted) continue
