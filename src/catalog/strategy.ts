@@ -73,6 +73,8 @@ export interface Strategy {
    * metadata.generation: 1 on create, +1 when spec changes. Default true for types with a spec, false for namespaces.
    */
   readonly tracksGeneration?: boolean
+  /** Of a built-in type: what generation counts, where it is not the spec alone. */
+  readonly generationCounts?: (object: KubeObject | Unvalidated) => unknown
   /** Selectable fields beyond metadata.name and metadata.namespace: label → value. */
   readonly selectableFields?: Readonly<Record<string, SelectableField>>
 }

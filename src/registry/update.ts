@@ -100,7 +100,7 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
 
   keepDistinctOwners(next, (text) => scope.warn(text), true)
   next = strategy.prepare?.(next, old, context) ?? next
-  if (tracksGeneration(type, strategy) && specDiffers(scope, strategy, next, old)) {
+  if (tracksGeneration(type, strategy) && desiredDiffers(scope, strategy, next, old)) {
     next.metadata.generation = (old.metadata.generation ?? 0) + 1
   }
   const candidate = assumeValid(next)
@@ -271,10 +271,11 @@ function checkVersion(scope: WriteScope, strategy: Strategy, current: StoredObje
 }
 
 /** What generation counts: the spec, or all a custom resource has besides metadata and a separate status. */
-function specDiffers(scope: WriteScope, strategy: Strategy, next: Unvalidated, old: KubeObject): boolean {
+function desiredDiffers(scope: WriteScope, strategy: Strategy, next: Unvalidated, old: KubeObject): boolean {
   const { type, subresource } = scope
   if (subresource === 'status') return false
-  if (!type.custom) return !jsonEqual(next['spec'], old['spec'])
+  const { generationCounts: counted = ({ spec }) => spec } = strategy
+  if (!type.custom) return !jsonEqual(counted(next), counted(old))
   return !jsonEqual(desiredState(type, strategy, next), desiredState(type, strategy, old))
 }
 

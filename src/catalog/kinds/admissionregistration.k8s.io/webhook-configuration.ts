@@ -173,7 +173,11 @@ const columns: TableColumns = {
   cells: (o, now) => [nameOf(o), listAt(o, 'webhooks').length, ageOf(o, now)],
 }
 
-const facts: Strategy = { unconditionalUpdate: false, tracksGeneration: true }
+const facts: Strategy = {
+  unconditionalUpdate: false,
+  tracksGeneration: true,
+  generationCounts: ({ webhooks }) => webhooks,
+}
 
 export const mutatingWebhookConfiguration: BuiltInKind = {
   categories: ['api-extensions'],

@@ -98,6 +98,8 @@ export const deployment: BuiltInKind = {
   strategy: {
     validate: validateWholeWith(checkDeployment),
     tracksGeneration: true,
+    // They are copied to its ReplicaSets.
+    generationCounts: ({ spec, metadata }) => [spec, metadata.annotations ?? {}],
     keptMetadata: { status: ['labels'] },
   },
   defaults,

@@ -44,6 +44,11 @@ const columns: TableColumns = {
 }
 
 export const podTemplate: BuiltInKind = {
-  strategy: { validate: validateWholeWith(checkPodTemplateObject), returnsDeleted: true, tracksGeneration: true },
+  strategy: {
+    validate: validateWholeWith(checkPodTemplateObject),
+    returnsDeleted: true,
+    tracksGeneration: true,
+    generationCounts: ({ template }) => template,
+  },
   columns,
 }

@@ -61,7 +61,11 @@ const columns: TableColumns = {
 }
 
 export const endpointSlice: BuiltInKind = {
-  strategy: { validate: validateWholeWith(checkEndpointSlice), tracksGeneration: true },
+  strategy: {
+    validate: validateWholeWith(checkEndpointSlice),
+    tracksGeneration: true,
+    generationCounts: ({ metadata, ...rest }) => [rest, metadata.labels ?? {}],
+  },
   defaults: { 'io.k8s.api.discovery.v1.EndpointPort': [fillAbsent({ name: '', protocol: 'TCP' })] },
   columns,
 }
