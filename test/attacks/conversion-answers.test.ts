@@ -73,7 +73,8 @@ describe('attack: a conversion webhook', () => {
     for (const name of ['a', 'b']) await create(name)
     const usual = await turnsOf(() => wire.must('GET', `${path('v2')}/a`))
     server.convert = (object, desired) => ({ ...object, apiVersion: desired, data: mapOf(14_000) })
-    expect(await turnsOf(() => wire.must('GET', `${path('v2')}/b`))).toBeGreaterThanOrEqual(usual + 25)
+    // Slices are of milliseconds: a fast machine needs fewer of them. In one piece it is no turn more.
+    expect(await turnsOf(() => wire.must('GET', `${path('v2')}/b`))).toBeGreaterThanOrEqual(usual + 10)
   })
 
   it('that answers with a hundred thousand values is not understood', async () => {

@@ -55,6 +55,11 @@ export class AnyWorld implements AsyncDisposable {
   /** Ready, as kubectl and its like wait for it. */
   async namespace(name: string, labels: Record<string, string> = {}): Promise<void> {
     await this.admin.create(namespaceResource, { metadata: { name, labels } })
+    await this.ready(name)
+  }
+
+  /** Once a namespace is open to its users. */
+  async ready(name: string): Promise<void> {
     await waitFor(this.admin, namespaceResource, { name }, (n) => {
       const spec = (n?.['spec'] ?? {}) as JsonObject
       return (

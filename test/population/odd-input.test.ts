@@ -85,6 +85,7 @@ describe.each(anyCluster)('$where', ({ where, start }) => {
     const made = await waitFor(admin, roleBindings, { namespace: 'group-1', name: 'owners' }, (o) => o !== undefined)
     expect(made?.['subjects']).toEqual([{ ...subjects[0], name: owner }])
     await world.synced('group')
+    await world.ready('group-1')
     const configMapIn = (name: string) => ({ metadata: { namespace: 'group-1', name } })
     const groups = [owner, 'system:authenticated']
     const zoe = world.cluster.plane.client({ username: 'zoe', groups })

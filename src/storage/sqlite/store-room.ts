@@ -57,8 +57,8 @@ export class StoreRoom implements Disposable {
   #isNear = false
   #isScarce = false
   #isDire = false
-  /** Writes failed though there seemed to be room: only the disk itself is believed. */
-  #isDoubted = false
+  /** A write failed though there seemed to be so much room: only what is freed beyond that is believed. */
+  #doubtedBytes = 0
   #limitPages: number | undefined
   #checkpointPages = checkpointPages
   #unlooked = 0
@@ -100,7 +100,8 @@ export class StoreRoom implements Disposable {
     removeReserve(this.#options.directory)
     asking(() => {
       const figures = figuresOf(this.#options)
-      this.#isDoubted = this.#roomIn(figures, false) > this.#logBytes
+      const roomBytes = this.#roomIn(figures, false)
+      this.#doubtedBytes = roomBytes > this.#logBytes ? roomBytes : 0
       this.#watch(figures, false)
     })
     this.#options.onChange(true)
@@ -134,10 +135,10 @@ export class StoreRoom implements Disposable {
       isHeld = holdReserve(this.#options.directory, reserveBytes)
       figures = figuresOf(this.#options)
     }
-    if (isHeld) this.#isDoubted = false
+    if (isHeld) this.#doubtedBytes = 0
     const roomBytes = this.#roomIn(figures, isHeld)
     const becomesFull = !this.#isFull && !isHeld && roomBytes < 0
-    const endsFull = this.#isFull && !this.#isDoubted && roomBytes >= reserveBytes / 2
+    const endsFull = this.#isFull && roomBytes - this.#doubtedBytes >= reserveBytes / 2
     if (becomesFull || endsFull) this.#isFull = becomesFull
     this.#watch(figures, isHeld)
     if (becomesFull || endsFull) onChange(this.#isFull)
