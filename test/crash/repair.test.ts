@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import type { Revision, Storage } from '../../src/storage/storage.ts'
+import { main } from '../interop/serving-process.ts'
 
 interface Result {
   readonly code: number
@@ -14,7 +15,6 @@ interface Result {
   readonly err: string
 }
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
 const key = '/registry/configmaps/team-a/c'
 let dataDir: string
 let first: Revision

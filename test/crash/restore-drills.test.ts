@@ -27,6 +27,7 @@ import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import { prefixSpan, type Storage } from '../../src/storage/storage.ts'
 import { aesgcm, writeConfiguration } from '../encryption/configurations.ts'
 import { type ServedStore, serveStore } from '../encryption/served-store.ts'
+import { main } from '../interop/serving-process.ts'
 
 let folder: string
 let dataDir: string
@@ -155,7 +156,7 @@ describe('a set of backups', () => {
       await using storage = await open()
       for (let i = 0; i < 130; i++) await put(storage, `/k${i}`, 'v')
     }
-    const args = ['src/cli/main.ts', 'backup', '--data-dir', dataDir, '--incremental', '--to', set, '-o', 'json']
+    const args = [main, 'backup', '--data-dir', dataDir, '--incremental', '--to', set, '-o', 'json']
     const { stdout, status } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 })
     expect(status).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ full: true, entries: 130 })

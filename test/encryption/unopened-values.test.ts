@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { main } from '../interop/serving-process.ts'
 import { aesgcm, identity, kms, secretOf, writeConfiguration } from './configurations.ts'
 import { KmsPlugin } from './kms-plugin.ts'
 import { serveStore } from './served-store.ts'
@@ -15,7 +16,6 @@ interface Result {
   readonly err: string
 }
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
 const secrets = '/api/v1/namespaces/default/secrets'
 const keyOf = (name: string): string => `/registry/secrets/default/${name}`
 /** Another secret under the name of the first. */
