@@ -1,5 +1,6 @@
 /** What the webhooks of `borough populate` decide, and what they ask the cluster for it. */
 import { describe, expect, test } from 'vitest'
+import { forbidden as refusedWhole } from '../../../test/support/refusal.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import { loadCatalog } from '../../catalog/catalog.ts'
 import type { Client } from '../../client/client.ts'
@@ -264,6 +265,14 @@ describe('check', () => {
   ])('$name', async ({ name: _, object, old, cluster = {}, refused }) => {
     const more = old === undefined ? {} : ({ operation: 'UPDATE', oldObject: old } as const)
     expect(reason(await checked(object, cluster, more))).toBe(refused)
+  })
+
+  test('refuses a create whose gate is not shut', async () => {
+    const { refusal } = await checked(byAlice({ team: 'a' }), { templates: [template('t', team)] })
+    const message =
+      `label ${pending} is not as it must be: templates select this namespace, and it waits for them. A namespace ` +
+      'with a template is created by metadata.name, and webhooks leave it as it is'
+    expect(refusal).toEqual(refusedWhole({ kind: 'namespaces', name: 'n' }, message))
   })
 
   test('warns of rights that the controller itself lacks for a template, once for a kind', async () => {
