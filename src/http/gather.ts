@@ -123,16 +123,18 @@ export class Gathered {
       if (this.#next === this.#inOrder.length && this.#left.size === 0) break
       if (goesOn) return this.#behind(this.#goOn)
     } while (this.#hasTime())
+    this.#endTurn()
+  }
+
+  #endTurn(): void {
     this.#leaveRest()
     this.#isAwaited = false
     if (this.#came.length > 0 || this.#left.size > 0) this.#awaitEnd()
   }
 
   readonly #goOn = (): void => {
-    if (this.#hasTime()) return this.#beginNext()
-    this.#leaveRest()
-    this.#isAwaited = false
-    this.#awaitEnd()
+    if (this.#hasTime()) this.#beginNext()
+    else this.#endTurn()
   }
 
   /** What was begun last is done, or waits. */

@@ -5,6 +5,8 @@
  * way than streams and connections, so what it can ask in a second is bounded.
  */
 import type { Clock } from '../base/clock.ts'
+import type { Eventual } from '../base/eventual.ts'
+import type { ApiRequest } from './api.ts'
 
 export interface LateRefusalLimits {
   /** Of one flow, in a second. */
@@ -117,4 +119,17 @@ export class LateRefusals {
       if (waiting === 0 && nowMs - sinceMs >= lateMs) this.#flows.delete(name)
     }
   }
+}
+
+/** Tells a request of a flow that it is refused, when it is time. @throws the refusal, at once or later */
+export function refuseInTime(
+  lateRefusals: Pick<LateRefusals, 'timeOf'>,
+  flow: string,
+  request: Pick<ApiRequest, 'hangUp'>,
+  refusal: unknown,
+): Eventual<never> {
+  const time = lateRefusals.timeOf(flow)
+  if (time === 'full') request.hangUp?.()
+  if (time === 'now' || time === 'full') throw refusal
+  return time.then(() => Promise.reject(refusal))
 }

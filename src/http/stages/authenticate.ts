@@ -6,7 +6,7 @@ import { anonymousUser, type UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, Stage } from '../api.ts'
 import { bearerTokenOf, websocketTokenOf } from '../bearer-token.ts'
 import { flowOfAddress } from '../flow-of.ts'
-import type { LateRefusals } from '../late-refusals.ts'
+import { type LateRefusals, refuseInTime } from '../late-refusals.ts'
 
 /** undefined = no authenticator recognised the credentials. @throws StatusError Unauthorized */
 export type Authenticate = (credentials: Credentials) => Eventual<UserInfo | undefined>
@@ -14,11 +14,8 @@ export type Authenticate = (credentials: Credentials) => Eventual<UserInfo | und
 /** Refusals of an address beyond the first hundred of a second are answered late, as those of a user. */
 export function authenticate(decide: Authenticate, lateRefusals?: Pick<LateRefusals, 'timeOf'>): Stage {
   const refuse = (request: ApiRequest, refusal: unknown): Eventual<never> => {
-    const isRefusal = findStatusError(refusal)?.reason === 'Unauthorized'
-    const time = isRefusal ? lateRefusals?.timeOf(flowOfAddress(request.remoteAddress)) : undefined
-    if (time === 'full') request.hangUp?.()
-    if (time === undefined || time === 'now' || time === 'full') throw refusal
-    return time.then(() => Promise.reject(refusal))
+    if (lateRefusals === undefined || findStatusError(refusal)?.reason !== 'Unauthorized') throw refusal
+    return refuseInTime(lateRefusals, flowOfAddress(request.remoteAddress), request, refusal)
   }
   return (next) => (request, context) => {
     if (request.localUser !== undefined) {

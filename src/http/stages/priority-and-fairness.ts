@@ -13,7 +13,7 @@ import type { Admission, FlowControl, FlowHeaders, Refused, Seat, SeatLevel } fr
 import { type StatusError, tooManyRequests } from '../../kube/status-error.ts'
 import type { ApiRequest, ApiResponse, Handler, HeldSeat, RequestContext, RequestFlow, Stage } from '../api.ts'
 import { flowOfCaller } from '../flow-of.ts'
-import type { LateRefusals } from '../late-refusals.ts'
+import { type LateRefusals, refuseInTime } from '../late-refusals.ts'
 import type { LongWork } from '../long-work.ts'
 
 export interface PriorityAndFairnessDeps {
@@ -67,11 +67,8 @@ function refuse(
   refused: Refused,
 ): Eventual<never> {
   context.flow = { headers: refused.headers, charge() {} }
-  const time = lateRefusals.timeOf(flowOfCaller(context.user.username, request.remoteAddress))
-  if (time === 'full') request.hangUp?.()
-  const refusal = refusalOf(refused)
-  if (time === 'now' || time === 'full') throw refusal
-  return time.then(() => Promise.reject(refusal))
+  const flow = flowOfCaller(context.user.username, request.remoteAddress)
+  return refuseInTime(lateRefusals, flow, request, refusalOf(refused))
 }
 
 class FlowSeat implements HeldSeat, RequestFlow {
