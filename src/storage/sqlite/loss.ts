@@ -53,8 +53,7 @@ export function findEnd(directory: string, { expectMark, made, headIn = headOfMe
   const inFile = contentOf(path, headIn)
   if (inFile === undefined && mark === undefined) return { acknowledged: 0, loss: undefined }
   const head = inFile?.head ?? endOfCommit(0)
-  const known = { found: inFile?.store, marked: readMarkedStore(join(directory, markName)), made: made?.store }
-  const other = inFile && otherStore(path, known)
+  const other = inFile && otherThan(directory, inFile.store, made)
   if (other === undefined || inFile?.store === undefined) {
     const end = withMade(path, head, compare(path, head, mark), made)
     // A file without an identity may have lost it with its log.
@@ -118,12 +117,15 @@ export function requireEnd(directory: string, madePath?: string): void {
 }
 
 /** For what looks for all that is wrong. */
-export function otherStoreIn(
+export const otherStoreIn = (
   directory: string,
   database: DatabaseSync,
   made: MadeStore | undefined,
-): string | undefined {
-  const known = { found: storeIdIn(database), marked: readMarkedStore(join(directory, markName)), made: made?.store }
+): string | undefined => otherThan(directory, storeIdIn(database), made)
+
+/** `found`: the identity in the file. */
+function otherThan(directory: string, found: string | undefined, made: MadeStore | undefined): string | undefined {
+  const known = { found, marked: readMarkedStore(join(directory, markName)), made: made?.store }
   return otherStore(join(directory, 'state.db'), known)
 }
 
