@@ -64,7 +64,7 @@ export class Turns {
     this.#began(owner)
     return new Slice(
       this.#now,
-      () => this.#next(),
+      () => this.next(),
       () => this.#began(owner),
       check,
     )
@@ -79,7 +79,7 @@ export class Turns {
       this.#mark()
       return this.slice(owner, check)
     }
-    return this.#next().then(() => {
+    return this.next().then(() => {
       check?.()
       return this.slice(owner, check)
     })
@@ -87,7 +87,9 @@ export class Turns {
 
   /** Waits for its turn, behind what waits already: for work that is many short pieces, of which some were done. */
   next(): Promise<void> {
-    return this.#next()
+    return new Promise((resolve) => {
+      if (this.#waiting.push(resolve) === 1) this.#soon(() => this.#turn())
+    })
   }
 
   /** Until the sockets have been served again. */
@@ -96,12 +98,6 @@ export class Turns {
     this.#hasBegun = true
     this.#soon(() => {
       this.#hasBegun = false
-    })
-  }
-
-  #next(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#waiting.push(resolve) === 1) this.#soon(() => this.#turn())
     })
   }
 
