@@ -9,7 +9,7 @@ import { storedRestOffset } from './stored-form.ts'
 /** Holds the labels of nearly all objects there are. */
 export const headBytes = 4096
 
-const noLabels: Labels = Object.freeze({})
+export const noLabels: Labels = Object.freeze({})
 const quoteMark = 0x22
 const backslash = 0x5c
 const comma = 0x2c

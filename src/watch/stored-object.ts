@@ -15,7 +15,7 @@ import {
   parseStoredMetadata,
   parsingStored,
 } from '../kube/stored-form.ts'
-import { storedLabels } from '../kube/stored-labels.ts'
+import { noLabels, storedLabels } from '../kube/stored-labels.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { RecordView } from '../slabs/read-epoch.ts'
 import { damageOf, noteMark } from '../storage/damaged-value.ts'
@@ -52,8 +52,6 @@ export interface StoredObject<T extends KubeObject = KubeObject> {
   /** As `object`, but not remembered: for readers that look at many objects once. */
   parsedOnce(): T
 }
-
-const noLabels: Labels = Object.freeze({})
 
 /** What a version is made of. Of what the cache holds only a view: `bytes` copies. */
 export interface VersionRecord {

@@ -103,10 +103,11 @@ export class StatusWriter {
       const { object } = seen
       if (quota === undefined || object?.metadata.uid !== quota.uid) return undefined
       if (observed !== undefined && observed !== quota) return undefined
-      const { shares, total } = figures.of(quota.uid)
-      const largest = figures.of(quota.uid).largest(quota.hard)
+      const known = figures.of(quota.uid)
+      const largest = known.largest(quota.hard)
       isRanked = largest !== undefined
       if (largest === undefined) return undefined
+      const { shares, total } = known
       const status = figuresShown(object, quota.per, { shares, total, largest }, observed?.generation)
       this.#behind.delete(quota.uid)
       compared = quota.uid
