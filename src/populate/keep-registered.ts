@@ -55,10 +55,17 @@ const contentOf = ({
 }: KubeObject & { status?: unknown }) => content as unknown as JsonObject
 const titleOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`
 
+interface Differing {
+  readonly wanted: KubeObject
+  readonly before: KubeObject | undefined
+}
+
 export class Keeper {
   readonly #options: KeeperOptions
   #objects: readonly KubeObject[]
   #isMissed = false
+  /** Versions in which objects are as this process would tell them, by title: such an object needs no write. */
+  readonly #told = new Map<string, string | undefined>()
 
   /** @param objects `marked`, and told to the cluster */
   constructor(options: KeeperOptions, objects: readonly KubeObject[]) {
@@ -70,6 +77,7 @@ export class Keeper {
   async replace(objects: readonly KubeObject[]): Promise<void> {
     const { client } = this.#options
     this.#objects = objects
+    this.#told.clear()
     if ((await findAnchor(client)) !== undefined) await installAdmission(client, objects)
   }
 
@@ -93,28 +101,40 @@ export class Keeper {
     this.#tellMissing(anchor === undefined)
     const isHeld = anchor !== undefined && markOf(anchor) === markOf(objects.find(isAnchor))
     if (isHeld) {
-      const changed = await this.#applyAll(objects, anchor.metadata.uid)
+      const differing = await this.#findDiffering(objects, anchor)
+      const changed = await this.#applyAll(differing, anchor.metadata.uid)
       if (changed.length > 0)
         log.warn({ changed }, 'policies or webhooks were changed or taken off by another client, and are put back')
       // Meanwhile taken off, in a different order: nothing of it may stay behind.
-      if ((await findAnchor(client)) === undefined) await uninstallAdmission(client)
+      if (differing.length > 0 && (await findAnchor(client)) === undefined) await uninstallAdmission(client)
     }
     onLook(isHeld)
   }
 
+  /** Those that another client may have written since the last look. */
+  async #findDiffering(objects: readonly KubeObject[], anchor: KubeObject): Promise<Differing[]> {
+    const differing: Differing[] = []
+    for (const wanted of objects) {
+      const before = isAnchor(wanted) ? anchor : await findRegistered(this.#options.client, wanted)
+      const version = before?.metadata.resourceVersion
+      if (version === undefined || this.#told.get(titleOf(wanted)) !== version) differing.push({ wanted, before })
+    }
+    return differing
+  }
+
   /** Answers those that were not so. `uid`: of the anchor, which is changed and never made again. */
-  async #applyAll(objects: readonly KubeObject[], uid: string | undefined): Promise<string[]> {
+  async #applyAll(differing: readonly Differing[], uid: string | undefined): Promise<string[]> {
     const { client } = this.#options
     const changed: string[] = []
-    for (const object of objects) {
-      const before = await findRegistered(client, object)
-      const wanted = isAnchor(object) ? { ...object, metadata: { ...object.metadata, uid } } : object
+    for (const { wanted, before } of differing) {
+      const object = isAnchor(wanted) ? { ...wanted, metadata: { ...wanted.metadata, uid } } : wanted
       try {
-        const after = await applyAdmission(client, wanted as KubeObject)
-        if (before === undefined || !jsonEqual(contentOf(before), contentOf(after))) changed.push(titleOf(object))
+        const after = await applyAdmission(client, object as KubeObject)
+        this.#told.set(titleOf(wanted), after.metadata.resourceVersion)
+        if (before === undefined || !jsonEqual(contentOf(before), contentOf(after))) changed.push(titleOf(wanted))
       } catch (error) {
         // The next look sees what became of it.
-        if (!isAnchor(object) || !(isConflict(error) || isNotFound(error))) throw error
+        if (!isAnchor(wanted) || !(isConflict(error) || isNotFound(error))) throw error
       }
     }
     return changed

@@ -33,6 +33,22 @@ const told = (port: number): ReturnType<typeof marked> =>
     }),
   )
 
+/** Told of each call when it is answered. */
+function intercepted(client: Client, onAnswer: (method: string) => Promise<void> | void): Client {
+  return new Proxy(client, {
+    get(_client, key) {
+      const member: unknown = Reflect.get(client, key, client)
+      if (typeof member !== 'function') return member
+      const called = member.bind(client) as (...args: readonly unknown[]) => Promise<unknown>
+      return async (...args: readonly unknown[]) => {
+        const answer = await called(...args)
+        await onAnswer(String(key))
+        return answer
+      }
+    },
+  })
+}
+
 describe('of what a cluster was told', () => {
   let cluster: OtherCluster
   let looks: boolean[]
@@ -94,6 +110,21 @@ describe('of what a cluster was told', () => {
     expect([await versions(), lines]).toEqual([before, []])
   })
 
+  test('a look reads each object once, and writes none, where nothing has changed', async () => {
+    const asked: string[] = []
+    const keeper = await keeperOf(
+      1,
+      intercepted(cluster.client, (method) => void asked.push(method)),
+    )
+    const versions = async (): Promise<string> =>
+      (await findAdmission(cluster.client)).map(({ metadata }) => metadata.resourceVersion).join()
+    // A status that the cluster's own controller writes is looked at once more.
+    for (let before = ''; before !== (await versions()); await keeper.look()) before = await versions()
+    asked.length = 0
+    await keeper.look()
+    expect(asked).toEqual(told(1).map(() => 'get'))
+  })
+
   test('nothing comes back once the webhook that changes objects is gone, also not a new certificate', async () => {
     const keeper = await keeperOf(1)
     await uninstallAdmission(cluster.client)
@@ -114,21 +145,14 @@ describe('of what a cluster was told', () => {
 
   test('nothing is left of what is put back while all is taken off', async () => {
     let isRemoved = true
-    const racing = new Proxy(cluster.client, {
-      get(client, key) {
-        const member: unknown = Reflect.get(client, key, client)
-        if (typeof member !== 'function') return member
-        const called = member.bind(client) as (...args: readonly unknown[]) => Promise<unknown>
-        if (key !== 'get') return called
-        return async (...args: readonly unknown[]) => {
-          const answer = await called(...args)
-          if (!isRemoved) await uninstallAdmission(client)
-          isRemoved = true
-          return answer
-        }
-      },
+    const racing = intercepted(cluster.client, async (method) => {
+      if (method !== 'get') return
+      if (!isRemoved) await uninstallAdmission(cluster.client)
+      isRemoved = true
     })
     const keeper = await keeperOf(1, racing)
+    // Something of it is to be put back.
+    await cluster.client.delete(checks, { name })
     isRemoved = false
     await keeper.look()
     expect(await findAdmission(cluster.client)).toEqual([])
