@@ -2,16 +2,16 @@
  * HTTP/2 and HTTP/1.1 over TLS on one port, turned into `ApiRequest` and back. Only this folder knows sockets.
  *
  *   listen.ts        the server: accepts, hands requests on, closes
+ *   listening-sockets.ts   what accepts
  *   connections.ts   how many connections there may be, and whose
  *   connection.ts    one of them: deadlines, floods
  *   exchange.ts      one request and its answer: deadlines, bytes
  *   one-at-a-time.ts what a client sends before it is answered, over HTTP/1.1
  *   http1.ts, http2.ts, body.ts, send.ts   how requests come in and answers go out
  */
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import http2 from 'node:http2'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { aborted } from '../../base/aborted.ts'
 import { type Eventual, isPending } from '../../base/eventual.ts'
@@ -24,6 +24,7 @@ import { Connections, connectionsByFiles } from './connections.ts'
 import { answerHttp1, hasBody } from './http1.ts'
 import { answerHttp2, Http2Exchange } from './http2.ts'
 import { IncomingBody } from './incoming-body.ts'
+import { listenOn, socketsFor } from './listening-sockets.ts'
 
 export interface TlsMaterial {
   readonly key: string
@@ -73,12 +74,9 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   const server = createServer(options)
 
   const gathered = new Gathered({ now: () => overload.clock.monotonic() })
-  const connections = new Connections(
-    overload,
-    gathered,
-    Math.min(overload.limits.connections.all, connectionsByFiles()),
-    reserved,
-  )
+  const mostConnections = Math.min(overload.limits.connections.all, connectionsByFiles())
+  const sockets = socketsFor(mostConnections)
+  const connections = new Connections(overload, gathered, mostConnections - sockets + 1, reserved)
   const ofSocket = new WeakMap<object, Connection>()
   const traffic = new Traffic()
   let closing = false
@@ -113,14 +111,11 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
     )
   })
 
-  server.listen(options.port, options.host)
-  await Promise.race([once(server, 'listening'), once(server, 'error').then(([error]) => Promise.reject(error))])
-  server.on('error', options.onError)
-  const address = server.address() as AddressInfo
+  const listening = await listenOn(server, { ...options, sockets }, options.onError)
 
   return {
     host: options.host,
-    port: address.port,
+    port: listening.address.port,
     get connections() {
       return connections.size
     },
@@ -128,7 +123,7 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
     answered: (deadline) => traffic.answered(deadline),
     async close(deadline) {
       closing = true
-      server.close()
+      listening.close()
       const sessionsEnded = connections.endSessions()
       await traffic.over(deadline)
       // Answered is not yet sent: a session ends by itself when its last answer is out, a socket is let go behind it.
