@@ -29,6 +29,10 @@ interface CallOptions {
   readonly signal?: AbortSignal
 }
 
+interface Registered {
+  readonly webhooks?: readonly { readonly clientConfig?: { readonly caBundle?: string } }[]
+}
+
 const registration = { group: 'admissionregistration.k8s.io', version: 'v1' } as const
 const registrationApi = `${registration.group}/${registration.version}`
 const resources: Readonly<Record<string, GroupVersionResource>> = {
@@ -100,6 +104,13 @@ export const findRegistered = (client: Client, { kind, metadata }: KubeObject): 
 
 export const findAnchor = (client: Client): Promise<KubeObject | undefined> =>
   findRegistered(client, { kind: 'MutatingWebhookConfiguration', metadata: { name: installName } })
+
+/** Authorities by which API servers know the webhooks, PEM; empty where they are told of none. */
+export async function findTrusted(client: Client): Promise<string> {
+  const { webhooks = [] } = ((await findAnchor(client)) ?? {}) as Registered
+  const bundles = new Set(webhooks.map(({ clientConfig }) => clientConfig?.caBundle ?? ''))
+  return [...bundles].map((bundle) => Buffer.from(bundle, 'base64').toString()).join('\n')
+}
 
 const anchorFirst = (objects: readonly KubeObject[]): KubeObject[] => [
   ...objects.filter(isAnchor),

@@ -17,7 +17,7 @@ import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../
 import { type Listener, listen } from '../http/node/listen.ts'
 import { Defense } from '../http/overload.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import { findServerShare } from './admission.ts'
+import { findServerShare, findTrusted } from './admission.ts'
 import { ensureNamespace, installDefinition } from './install.ts'
 import { lookAfter } from './look-after.ts'
 import { PopulateMetrics } from './metrics.ts'
@@ -61,7 +61,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
     secret: { namespace, name: secretName },
     names: servedNames(options),
   }
-  const material = await obtainMaterial(certificate)
+  const material = await obtainMaterial(certificate, { 'ca.crt': await findTrusted(client) })
   metrics.certificateEndMs = endOf(material)
   const defense = opening.use(new Defense({ clock, log }))
   const listener = await listen(

@@ -125,4 +125,37 @@ describe('the Secret of the serving certificate', () => {
     await following
     expect(isTrusted(material['ca.crt'], material['tls.crt'], clock.now())).toBe(true)
   })
+
+  describe('that is deleted', () => {
+    const withPlane = async (
+      work: (options: Parameters<typeof obtainMaterial>[0], lose: () => Promise<unknown>) => Promise<void>,
+    ): Promise<void> => {
+      await using plane = await startControlPlane({ population: false })
+      const { client } = plane
+      const lose = (): Promise<unknown> => client.delete({ group: '', version: 'v1', resource: 'secrets' }, secret)
+      await work({ client, clock: new FakeClock(now), log: silentLog, secret, names }, lose)
+    }
+
+    test('is put back as it was by a process that runs', () =>
+      withPlane(async (options, lose) => {
+        const served = await obtainMaterial(options)
+        await lose()
+        expect(await obtainMaterial(options, served)).toEqual(served)
+        expect(await obtainMaterial(options)).toEqual(served)
+      }))
+
+    test('leaves those trusted that others still serve with, where a process starts first', () =>
+      withPlane(async (options, lose) => {
+        const served = await obtainMaterial(options)
+        await lose()
+        const started = await obtainMaterial(options, { 'ca.crt': served['ca.crt'] })
+        expect(started['ca.crt']).not.toBe(served['ca.crt'])
+        for (const { 'tls.crt': cert } of [served, started]) expect(isTrusted(started['ca.crt'], cert, now)).toBe(true)
+        // The others take over what they find, however often it is lost and made anew.
+        expect(await obtainMaterial(options, served)).toEqual(started)
+        let last = started
+        for (let times = 0; times < 5; times++) last = renew({ 'ca.crt': last['ca.crt'] }, names, now) as Material
+        expect(certs(last['ca.crt'])).toHaveLength(4)
+      }))
+  })
 })

@@ -11,6 +11,9 @@
  *   authority has a third of its time left           ──▶ a new one, put in front; the old one is still trusted
  *   new authority has been published for an hour     ──▶ serving certificate signed by it
  *   an authority has expired                         ──▶ no longer trusted
+ *
+ * Nor where the Secret is lost: a process that runs puts back what it serves with, and one that starts makes a new
+ * authority beside those that API servers trust, for others may still serve with a certificate of these.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { type Clock, sleep } from '../base/clock.ts'
@@ -42,6 +45,9 @@ const settleMs = 60 * 60_000
 const skewMs = 5 * 60_000
 const checkMs = 10 * 60_000
 
+/** Authorities without a key that stay trusted: of each loss of the Secret there is one. */
+const mostFormer = 3
+
 const authoritySubject = { commonName: 'borough-population' }
 
 interface Authority {
@@ -54,7 +60,7 @@ export function renew(old: Partial<Material>, names: readonly string[], nowMs: n
   const trusted = authoritiesIn(old['ca.crt'] ?? '').filter(({ cert }) => cert.validToDate.getTime() > nowMs)
   const [signing] = trusted
   const key = signing && keyOf(signing.cert, old['ca.key'])
-  if (signing === undefined || key === undefined) return fromScratch(names, nowMs)
+  if (signing === undefined || key === undefined) return fromScratch(names, trusted, nowMs)
 
   const bundle = trusted.map(({ pem }) => pem).join('')
   const kept = { 'ca.crt': bundle, 'ca.key': old['ca.key'] ?? '' }
@@ -78,9 +84,12 @@ export function renew(old: Partial<Material>, names: readonly string[], nowMs: n
   return bundle === old['ca.crt'] ? undefined : { ...kept, ...serving }
 }
 
-function fromScratch(names: readonly string[], nowMs: number): Material {
+/** `trusted`: whose keys are lost. */
+function fromScratch(names: readonly string[], trusted: readonly Authority[], nowMs: number): Material {
   const { key, pem, notAfterMs } = newAuthority(nowMs)
-  return { 'ca.crt': pem, 'ca.key': privateKeyPem(key.privateKey), ...servingBy(key, notAfterMs, names, nowMs) }
+  const former = trusted.slice(0, mostFormer).map((authority) => authority.pem)
+  const authorities = { 'ca.crt': [pem, ...former].join(''), 'ca.key': privateKeyPem(key.privateKey) }
+  return { ...authorities, ...servingBy(key, notAfterMs, names, nowMs) }
 }
 
 function newAuthority(nowMs: number): { readonly key: KeyPair; readonly pem: string; readonly notAfterMs: number } {
@@ -168,14 +177,22 @@ export interface ServingCertificateOptions {
 
 const secrets = { group: '', version: 'v1', resource: 'secrets' } as const
 
-/** Reads the Secret, renews it where that is due, and answers what it holds. Replicas may call it at the same time. */
-export async function obtainMaterial(options: ServingCertificateOptions): Promise<Material> {
+/**
+ * Reads the Secret, renews it where that is due, and answers what it holds. Replicas may call it at the same time.
+ * `lost`: what is known of it, should it hold nothing.
+ */
+export async function obtainMaterial(
+  options: ServingCertificateOptions,
+  lost: Partial<Material> = {},
+): Promise<Material> {
   const { client, clock, secret, names } = options
   for (;;) {
     const found = await findObject(client, secrets, secret)
-    const held = materialIn(found)
-    const next = renew(held, names, clock.now())
-    if (next === undefined) return held as Material
+    const stored = materialIn(found)
+    const isLost = Object.keys(stored).length === 0
+    const held = isLost ? lost : stored
+    const next = renew(held, names, clock.now()) ?? (held as Material)
+    if (!isLost && next === held) return next
     const data = Object.fromEntries(Object.entries(next).map(([k, v]) => [k, Buffer.from(v).toString('base64')]))
     try {
       if (found === undefined) {
@@ -208,7 +225,7 @@ export async function followMaterial(
     await sleep(clock, checkMs, signal)
     if (signal.aborted) return
     try {
-      const next = await obtainMaterial(options)
+      const next = await obtainMaterial(options, known)
       if (JSON.stringify(next) === JSON.stringify(known)) continue
       await onChange(next)
       known = next
