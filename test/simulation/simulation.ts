@@ -6,12 +6,13 @@ import type { Outcome } from './seed.ts'
 
 export type Told = Omit<Outcome, 'trace'>
 
-const worker = fileURLToPath(new URL('worker.ts', import.meta.url))
+/** Most of what a simulated server makes is soon forgotten: a larger young generation spares a tenth of the time. */
+const worker = ['--max-semi-space-size=64', fileURLToPath(new URL('worker.ts', import.meta.url))]
 
 /** @throws Error when the process ends otherwise than it should */
 export function runWorker(args: readonly string[], onOutcome: (outcome: Told) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [worker, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [...worker, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
     let errors = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       errors = (errors + text).slice(-4000)
