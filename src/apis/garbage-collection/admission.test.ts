@@ -16,8 +16,9 @@ const owned = (ownerReferences?: OwnerReference[]) => ({
   metadata: { name: 'c', ...(ownerReferences && { ownerReferences }) },
 })
 const plugin = (authorizer: Rights) => ownerReferencesPermission({ authorizer, types })
-const check = (rights: Rights, about: Partial<Attributes>) =>
-  plugin(rights).validate?.(attributesOf({ type: configMaps, ...about }))
+function check(rights: Rights, about: Partial<Attributes>): void {
+  expect(plugin(rights).validate?.(attributesOf({ type: configMaps, ...about }))).toBeUndefined()
+}
 const denied = (why: string) => forbidden({ kind: 'configmaps', name: 'c' }, why)
 const finalizers = 'update /v1/pods/finalizers team/p'
 const deletion = 'delete /v1/configmaps/ team/c'
