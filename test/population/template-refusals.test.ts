@@ -164,10 +164,23 @@ describe('selectors', () => {
     )
   })
 
+  test('with too many values in all terms, or too many wildcards in a pattern', async () => {
+    const matchExpressions = many(2).map((key) => ({ key, operator: 'NotIn', values: many(501) }))
+    expect(await refused({ namespaces: { labelSelector: { matchExpressions } } })).toEqual(
+      told(
+        'spec.namespaces.labelSelector.matchExpressions: Forbidden: ' +
+          'the terms hold 1002 values, at most 1000 together',
+      ),
+    )
+    expect(await refused({ namespaces: { creatorSelector: { users: ['ok', 'a*?'.repeat(9)] } } })).toEqual(
+      told('spec.namespaces.creatorSelector.users[1]: Forbidden: holds 18 wildcards (* and ?), at most 16'),
+    )
+  })
+
   test('may have as much as that', async () => {
     const namespaces = {
       labelSelector: { matchExpressions: [...terms(127), { key: 'a', operator: 'In', values: many(1000) }] },
-      nameSelector: { include: many(128), exclude: ['x'.repeat(253)] },
+      nameSelector: { include: many(128), exclude: ['x'.repeat(253), 'x?*'.repeat(8)] },
     }
     await plane.client.create(templateResource, { metadata: { name: 'much' }, spec: { namespaces } })
     await plane.client.delete(templateResource, { name: 'much' })

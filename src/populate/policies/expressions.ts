@@ -41,11 +41,12 @@ export const valueIn = (map: string, key: string): string => `(${text(key)} in $
 
 /**
  * `*` any run of characters, `?` any one. Everything between them is quoted for RE2, backslashes first: one in the
- * pattern would end the quotation.
+ * pattern would end the quotation. A plain name is compared: an API server compiles each pattern for each namespace.
  */
 function matchesGlob(subject: string, pattern: string): string {
   const quoted = `${pattern}.replace(r'\\', r'\\E\\\\\\Q')` + ".replace('*', r'\\E.*\\Q').replace('?', r'\\E.\\Q')"
-  return `${subject}.matches(r'(?s)^\\Q' + ${quoted} + r'\\E$')`
+  const isPattern = `${pattern}.contains('*') || ${pattern}.contains('?')`
+  return `(${isPattern} ? ${subject}.matches(r'(?s)^\\Q' + ${quoted} + r'\\E$') : ${subject} == ${pattern})`
 }
 
 /** Of the template, as far as its selectors go. */

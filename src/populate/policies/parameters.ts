@@ -24,7 +24,8 @@ export const parameterVariables: readonly Variable[] = [
   {
     name: 'faults',
     expression:
-      '!variables.populates ? [] : ' +
+      // Without parameters it is not looked at whether the template selects the namespace, which takes its time.
+      'size(variables.parameters) == 0 || !variables.populates ? [] : ' +
       `variables.parameters.filter(p, ${isFault} && !(variables.populated && ${isNow} == ${was}))`,
   },
 ]
