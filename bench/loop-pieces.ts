@@ -67,9 +67,10 @@ export class Pieces implements Disposable {
       const [now, all] = [performance.now(), threadMs()]
       if (all - worked >= toldMs) spans.push({ from, to: now, workedMs: all - worked })
       ;[from, worked] = [now, all]
-      if (!isOver) setImmediate(look)
+      if (!isOver) setImmediate(look).unref()
     }
-    setImmediate(look)
+    // Without a reference it is called in each turn, and does not make the loop turn while all wait.
+    setImmediate(look).unref()
     let result: T
     try {
       result = await work()
