@@ -3,6 +3,10 @@
  * and the deletions that Argo CD sends. Argo CD itself isn't run. On Borough, and by `borough populate` elsewhere.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from '../../src/client/client.ts'
+import { openRemote } from '../../src/client/remote.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { conditionOf } from '../population/population-world.ts'
 import { BoroughProcess } from './borough-process.ts'
 import { describeEachKubectl, KubectlSession, type Ran } from './kubectl.ts'
 import { startOtherServer } from './other-server.ts'
@@ -23,6 +27,29 @@ spec:
   ${spec}
 `
 
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+const events = { ...configMaps, resource: 'events' }
+const templates = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' }
+
+/** What kubectl prints of a template, and the same read from it; of none nothing is printed. */
+interface Printed {
+  readonly path: string
+  of(template: KubeObject): string
+}
+
+const progressing: Printed = {
+  path: '{.status.conditions[?(@.type=="Progressing")].reason}',
+  of: ({ status }) => String(conditionOf(status as never, 'Progressing')?.['reason'] ?? ''),
+}
+const itsName: Printed = { path: '{.metadata.name}', of: ({ metadata }) => metadata.name ?? '' }
+const counts: Printed = {
+  path: '{.status.matched} {.status.synced} {.status.failed}',
+  of: ({ status }) => {
+    const { matched, synced, failed } = (status ?? {}) as Record<string, unknown>
+    return `${matched} ${synced} ${failed}`
+  },
+}
+
 async function openBorough(stack: AsyncDisposableStack): Promise<string> {
   return stack.use(await BoroughProcess.start()).adminKubeconfig()
 }
@@ -38,12 +65,16 @@ describeEachKubectl((kubectl) => {
   ])('$where', ({ open, populates }) => {
     const stack = new AsyncDisposableStack()
     let session: KubectlSession
+    /** Waits, so that kubectl is asked once: a program for each look would be most of what is done here. */
+    let client: Client
 
     beforeAll(async () => {
       const kubeconfig = await open(stack)
       session = stack.use(await KubectlSession.open(kubectl, kubeconfig))
-      if (populates) stack.use(await PopulateProcess.start(await session.write('populate.kubeconfig', kubeconfig)))
-      for (const name of namespaces) await succeeds('create', 'namespace', name)
+      const kubeconfigPath = await session.write('admin.kubeconfig', kubeconfig)
+      client = openRemote({ kubeconfigPath, userAgent: 'test' }).client
+      if (populates) stack.use(await PopulateProcess.start(kubeconfigPath))
+      await Promise.all(namespaces.map((name) => succeeds('create', 'namespace', name)))
       await apply('keep', template('keep'))
     }, 240_000)
     afterAll(() => stack.disposeAsync(), 120_000)
@@ -63,13 +94,19 @@ describeEachKubectl((kubectl) => {
       return (await succeeds(...args)).split('\n').filter((line) => line !== '')
     }
     const holds = async (name: string, count: number): Promise<void> => {
-      await expect.poll(() => held(name), { timeout: 60_000 }).toHaveLength(count)
+      const selection = { fieldSelector: `metadata.name=${name}` }
+      const there = async (): Promise<number> => (await client.list(configMaps, selection)).items.length
+      await expect.poll(there, { timeout: 60_000 }).toBe(count)
+      expect(await held(name)).toHaveLength(count)
     }
-    const says = async (name: string, path: string, want: string): Promise<void> => {
-      const args = ['get', 'nstpl', name, '--ignore-not-found', '-o', `jsonpath=${path}`]
-      await expect.poll(() => succeeds(...args), { timeout: 60_000 }).toBe(want)
+    const says = async (name: string, { path, of }: Printed, want: string): Promise<void> => {
+      const found = async (): Promise<string> => {
+        const { items } = await client.list(templates, { fieldSelector: `metadata.name=${name}` })
+        return items[0] === undefined ? '' : of(items[0])
+      }
+      await expect.poll(found, { timeout: 60_000 }).toBe(want)
+      expect(await succeeds('get', 'nstpl', name, '--ignore-not-found', '-o', `jsonpath=${path}`)).toBe(want)
     }
-    const progressing = '{.status.conditions[?(@.type=="Progressing")].reason}'
 
     /** It stands, halted; nothing is taken; only a confirmation for the generation that is asked for lets it go. */
     async function haltsUntilConfirmed(name: string): Promise<void> {
@@ -86,16 +123,26 @@ describeEachKubectl((kubectl) => {
       await holds(name, namespaces.length)
       await says(name, progressing, 'TooManyPrunes')
       await confirm(Number(generation))
-      await says(name, '{.metadata.name}', '')
+      await says(name, itsName, '')
       await holds(name, 0)
       await holds('keep', namespaces.length)
-      const events = ['-n', 'default', 'get', 'events', '--field-selector', 'reason=PopulationPruned']
+      const fieldSelector = 'reason=PopulationPruned'
       const deleted = namespaces.map((namespace) => `deleted in namespace ${namespace}: ConfigMap/${name}`)
-      const messages = (): Promise<string> =>
-        succeeds(...events, '-o', 'jsonpath={range .items[*]}{.message}{"\\n"}{end}')
-      await expect
-        .poll(async () => (await messages()).split('\n'), { timeout: 60_000 })
-        .toEqual(expect.arrayContaining(deleted))
+      const told = async (): Promise<unknown[]> =>
+        (await client.list(events, { namespace: 'default', fieldSelector })).items.map((event) => event['message'])
+      await expect.poll(told, { timeout: 60_000 }).toEqual(expect.arrayContaining(deleted))
+      const printed = 'jsonpath={range .items[*]}{.message}{"\\n"}{end}'
+      const messages = await succeeds(
+        '-n',
+        'default',
+        'get',
+        'events',
+        '--field-selector',
+        fieldSelector,
+        '-o',
+        printed,
+      )
+      expect(messages.split('\n')).toEqual(expect.arrayContaining(deleted))
     }
 
     test('the template that stays reaches every namespace', () => holds('keep', namespaces.length), 120_000)
@@ -157,9 +204,9 @@ describeEachKubectl((kubectl) => {
       await says('back', progressing, 'TooManyPrunes')
       const rescued = template('back', { spec: 'deletionPolicy: Orphan\n  adopt: true' })
       await apply('back', rescued)
-      await says('back', '{.metadata.name}', '')
+      await says('back', itsName, '')
       await apply('back', rescued)
-      await says('back', '{.status.matched} {.status.synced} {.status.failed}', '7 7 0')
+      await says('back', counts, '7 7 0')
       expect(await uids()).toBe(before)
     }, 240_000)
   })
