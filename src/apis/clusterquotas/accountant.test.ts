@@ -13,6 +13,7 @@ import { clusterQuotaAccountant } from './accountant.ts'
 import { clusterQuotaKind } from './kind.ts'
 import { QuotaIndex } from './quota-index.ts'
 import { QuotaRecords } from './records.ts'
+import { parseQuota } from './selection.ts'
 import type { ClusterResourceQuota } from './types.ts'
 
 const catalog = loadCatalog()
@@ -234,4 +235,105 @@ describe('a charge', () => {
       [7, { metadata: { name: 'u.all' }, quota: 'u', holder: '', namespaces: 1, used: { configmaps: '1' } }],
     ])
   })
+})
+
+describe('a quota of pods with a scope', () => {
+  const podType = requiredType(catalog.types, { group: '', version: 'v1', resource: 'pods' })
+  const lasting = parseQuota({
+    metadata: { name: 'lasting', uid: 'u' },
+    spec: {
+      selector: { labels: { matchLabels: { kind: 'team' } } },
+      quota: { hard: { pods: '2', 'requests.cpu': '1' }, scopes: ['NotTerminating'] },
+    },
+  })
+  const scoped = clusterQuotaAccountant({
+    quotas: { all: () => [lasting], byUid: (uid: string) => (uid === 'u' ? lasting : undefined) } as never,
+    records: new QuotaRecords(quotaType),
+    ...{ epochs: () => epochs, limitsIn: () => 0, contentOf: () => [], list: () => [] },
+    ...{ isInUse: () => true, onUse: () => {}, isShared: true },
+  })
+  const pod = (cpu: string | undefined, more: object = {}): KubeObject => {
+    const resources = cpu === undefined ? {} : { requests: { cpu } }
+    return { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', resources }], ...more } } as never
+  }
+  const ending = { activeDeadlineSeconds: 60 }
+  /** What the namespace has used of it then; undefined = nothing is charged. */
+  function used(
+    change: Partial<ContentChange>,
+    before: Record<string, string> = { pods: '1', 'requests.cpu': '500m' },
+  ) {
+    const share = { quota: 'u', counted: lasting.counted, holder: '', used: before }
+    const objects: Record<string, KubeObject> = {
+      [account]: { metadata: { name: 'a' }, shares: [share] } as never,
+      [counter]: { metadata: { name: 'u.all' }, namespaces: 1, used: before },
+    }
+    const view = {
+      see(type: ResourceType, where: string, name: string) {
+        const key = objectKey(type.storageName, where, name)
+        return { key, object: objects[key], expect: 7 }
+      },
+    } as unknown as DecisionView
+    const whole = { type: podType, namespace: 'a', name: 'p', before: undefined, after: undefined, ...change }
+    const [write] = scoped.account(whole as ContentChange, view, []).writes ?? []
+    return (write?.object as { shares?: { used: object }[] } | undefined)?.shares?.[0]?.used
+  }
+  const refused = (why: string): string => `pods "p" is forbidden: ${why}`
+
+  test.each<[string, Partial<ContentChange>, object | undefined]>([
+    ['a pod that is in it', { after: pod('250m') }, { pods: '2', 'requests.cpu': '750m' }],
+    ['one that is not', { after: pod('250m', ending) }, undefined],
+    ['one that is not, and says nothing', { after: pod(undefined, ending) }, undefined],
+    ['one that goes', { before: pod('250m') }, { pods: '0', 'requests.cpu': '250m' }],
+    ['one that goes and was not in it', { before: pod('250m', ending) }, undefined],
+    [
+      'one that comes into it',
+      { before: pod('250m', ending), after: pod('250m') },
+      { pods: '2', 'requests.cpu': '750m' },
+    ],
+    ['one that leaves it', { before: pod('250m'), after: pod('250m', ending) }, { pods: '0', 'requests.cpu': '250m' }],
+  ])('charges %s', (_, change, figures) => expect(used(change)).toEqual(figures))
+
+  test('is not exceeded, but by a change that asks for no more', () => {
+    const full = { pods: '2', 'requests.cpu': '500m' }
+    expect(() => used({ after: pod('250m') }, full)).toThrow(
+      refused('exceeded quota: lasting, requested: pods=1, used: pods=2, limited: pods=2, counted over all'),
+    )
+    expect(used({ before: pod('250m') }, { pods: '9', 'requests.cpu': '9' })).toEqual({
+      pods: '8',
+      'requests.cpu': '8750m',
+    })
+  })
+
+  test('has a new pod say what it limits; one that is there may leave it out', () => {
+    expect(() => used({ after: pod(undefined) })).toThrow(
+      refused('failed quota: lasting: must specify requests.cpu for: c'),
+    )
+    expect(used({ before: pod('250m'), after: pod(undefined) })).toEqual({ pods: '1', 'requests.cpu': '250m' })
+  })
+})
+
+test('nothing is asked but of what is counted, once a quota is there', () => {
+  const handles = (isInUse: boolean, isShared: boolean) => {
+    const of = clusterQuotaAccountant({ isInUse: () => isInUse, isShared } as never)
+    const events = requiredType(catalog.types, { group: '', version: 'v1', resource: 'events' })
+    const nodes = requiredType(catalog.types, { group: '', version: 'v1', resource: 'nodes' })
+    return [quotaType, namespaceType, configMapType, events, nodes].map((type) => of.handles(type))
+  }
+  expect(handles(false, false)).toEqual([true, false, false, false, false])
+  expect(handles(false, true)).toEqual([true, true, false, false, false])
+  expect(handles(true, false)).toEqual([true, true, true, false, false])
+})
+
+test('a change of a quota but of its spec ends no decision', () => {
+  const change = { type: quotaType, name: 'q', before: quota }
+  expect(decide({ ...change, after: { ...quota, status: {} } as KubeObject })).toEqual({})
+  expect(decide({ ...change, after: { ...quota, spec: {} } }).writes).toHaveLength(1)
+  expect(decide({ ...change, after: undefined }).writes).toHaveLength(1)
+})
+
+test('labels that are not there are as those that are none', () => {
+  const bare = { metadata: { name: 'a' } }
+  expect(decide({ before: bare, after: { metadata: { name: 'a', labels: {}, annotations: {} } } })).toEqual({})
+  expect(decide({ before: { metadata: { name: 'a', labels: {}, annotations: {} } }, after: bare })).toEqual({})
+  expect(decide({ before: bare, after: { metadata: { name: 'a', annotations: { a: 'b' } } } }).guards).toHaveLength(2)
 })
