@@ -160,7 +160,7 @@ export class World {
       client: client as unknown as PopulateDeps['client'],
       index: {
         find,
-        claimsIn: () => [...this.claims.values()],
+        claimsIn: (namespace: string) => (namespace === 'team' ? [...this.claims.values()] : []),
         writing: () => () => {},
         upToDate: ({ kind, name }: PopulatedObject) => void this.sent.push(`up to date ${kind}/${name}`),
       } as unknown as PopulateDeps['index'],

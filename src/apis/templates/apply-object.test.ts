@@ -92,6 +92,12 @@ describe('what others change', () => {
       applied: { uid: 'uid of ConfigMap/c', template: 't' },
     })
     expect(world.sent).toEqual(['announce ConfigMap/c'])
+    // What is gone is made again, however often.
+    const { lives } = world
+    const there = [...lives]
+    lives.clear()
+    expect((await world.pass([strict()]))[0]?.outcome).toBe('configured')
+    for (const [title, live] of there) lives.set(title, live)
     // An edit of the template begins anew.
     world.claim({ ...(world.claims.get('/ConfigMap/c') as AppliedObject), digest: 'former' })
     expect((await world.pass([strict()]))[0]?.outcome).toBe('configured')

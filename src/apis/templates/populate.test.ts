@@ -13,7 +13,8 @@ import {
 } from '../../../test/support/population-pass.ts'
 import { forbidden, internalError } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import { populate } from './populate.ts'
+import { configDigest } from './held-config.ts'
+import { isPopulated, populate, settledIn } from './populate.ts'
 import { render } from './render.ts'
 import { type NamespaceTemplate, pendingLabel } from './types.ts'
 
@@ -283,5 +284,113 @@ describe('of one template alone', () => {
     expect(world.sent).toEqual(['announce Role/r', 'apply Role/r'])
     world.sent.length = 0
     expect(told(await world.pass(both, { only: 's' }))).toEqual(['ConfigMap/c: configured'])
+  })
+})
+
+describe('what is there', () => {
+  const rendered = (...templates: NamespaceTemplate[]) =>
+    render(templates, team, () => ({ content: {}, digest: '' })).objects
+  const template = holding('t', configMap)
+  const [wanted] = rendered(template)
+
+  test('is as it is wanted where it says so itself and the record says that nothing was added', async () => {
+    world.put(configMap, { isOurs: true })
+    const held = configDigest(wanted?.object ?? { metadata: {} })
+    world.know('ConfigMap/c', { held, digest: 'content' })
+    world.claim({ apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'uid of ConfigMap/c', content: 'content' })
+    expect(told(await world.pass([template]))).toEqual(['ConfigMap/c: unchanged'])
+    expect(world.sent).toEqual(['up to date ConfigMap/c'])
+    for (const more of [
+      { held, digest: 'other' },
+      { held: 'other', digest: 'content' },
+    ]) {
+      world.know('ConfigMap/c', more)
+      expect(told(await world.pass([template]))).toEqual(['ConfigMap/c: configured'])
+    }
+  })
+
+  test('and holds more is told so again', async () => {
+    world.put(configMap, { isOurs: true })
+    world.know('ConfigMap/c', { applied: wanted?.config ?? '', extended: 'more' })
+    expect(await world.pass([template])).toMatchObject([
+      { outcome: 'unchanged', extended: { reason: 'Extended', message: 'more' }, applied: { content: '' } },
+    ])
+  })
+
+  test('and was made by nobody known is not ours from then on', async () => {
+    world.put(configMap)
+    await world.pass([template])
+    expect(world.settled).toEqual(['-/ConfigMap/c'])
+  })
+
+  test('is not looked through for more by a plan, but where the template is strict', async () => {
+    const strict: NamespaceTemplate = {
+      metadata: { name: 't' },
+      spec: { objects: [{ drift: 'Strict', template: configMap }] },
+    }
+    world.added.set('ConfigMap/c', { immutable: true })
+    for (const [given, isExtended] of [
+      [template, false],
+      [strict, true],
+    ] as const) {
+      world.put(configMap, { isOurs: true })
+      world.sent.length = 0
+      const [result] = await world.pass([given], { ignoresExtra: true })
+      expect(result).not.toHaveProperty('extended')
+      expect(world.sent.includes('replace ConfigMap/c')).toBe(isExtended)
+    }
+  })
+
+  test('is corrected without a count of corrections, too', async () => {
+    world.put(configMap)
+    const digest = wanted?.config ?? ''
+    world.claim({ apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'uid of ConfigMap/c', digest })
+    const { corrections: _, ...deps } = world.deps
+    const request = { namespace: team, templates: [template], signal: new AbortController().signal }
+    const [result] = await populate(deps, { ...request, policyOf: () => 'Delete' })
+    expect(result?.corrected).toEqual({ message: 'what others had changed was put back', isNews: false })
+  })
+
+  test('a binding is withheld for its kind, not for what it says', async () => {
+    world.put(role)
+    const alike = { ...configMap, roleRef: { kind: 'Role', name: 'r' } }
+    expect(told(await world.pass([holding('t', role, alike)]))).toContain('ConfigMap/c: configured')
+  })
+
+  test.each<{ name: string; lives?: object; claims?: number; templates?: NamespaceTemplate[]; isSo: boolean }>([
+    { name: 'all of it, and unchanged', isSo: true },
+    { name: 'changed', lives: { applied: 'former' }, isSo: false },
+    { name: 'and more', lives: { extended: 'more' }, isSo: false },
+    { name: 'gone', lives: { uid: 'another' }, isSo: false },
+    { name: 'with another object', claims: 2, isSo: false },
+    { name: 'none of it', claims: 0, isSo: false },
+    {
+      name: 'but what can not be known',
+      templates: [holding('t', configMap, object('ConfigMap', 'a', { data: { who: '$(CREATOR)' } }))],
+      isSo: false,
+    },
+    {
+      name: 'but labels of the namespace',
+      templates: [
+        { ...template, spec: { ...template.spec, namespaceMetadata: { labels: { a: 'b' } } } } as NamespaceTemplate,
+      ],
+      isSo: false,
+    },
+  ])('may be what is wanted, $name: $isSo', ({ lives = {}, claims = 1, templates = [template], isSo }) => {
+    world.put(configMap, { isOurs: true })
+    world.know('ConfigMap/c', { applied: wanted?.config ?? '', ...lives })
+    if (claims === 2) world.claim({ apiVersion: 'v1', kind: 'ConfigMap', name: 'd', uid: 'd' })
+    const of = [...world.claims.values()].slice(0, claims)
+    const index = { livesIn: (name: string) => (name === 'team' ? world.lives.values() : []) } as never
+    expect(isPopulated(templates, team, of, index, () => ({ content: {}, digest: '' }))).toBe(isSo)
+  })
+
+  test('of labels and annotations what an older version set stays', () => {
+    const request = { namespace: team, templates: [template, holding('u')], policyOf: () => 'Delete' as const }
+    const signal = new AbortController().signal
+    const settled = settledIn({ ...request, signal, isOlder: (name) => name === 'u' })
+    expect(settled.templates).toEqual([template])
+    expect([settled.policyOf('t'), settled.policyOf('u')]).toEqual(['Delete', 'Keep'])
+    expect(settledIn({ ...request, signal }).templates).toHaveLength(2)
   })
 })
