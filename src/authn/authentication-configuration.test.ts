@@ -58,6 +58,16 @@ describe('refused, with the field', () => {
       configuration(withIssuer({ uri: '' })),
       'jwt[0].issuer.uri: there is no such field',
     ],
+    [
+      'an unknown field of a uid',
+      configuration(jwt({}, { username: { claim: 'sub', prefix: '' }, uid: { claim: 'a', prefix: '' } })),
+      'jwt[0].claimMappings.uid.prefix: there is no such field',
+    ],
+    [
+      'an unknown field of a condition',
+      configuration({ anonymous: { enabled: true, conditions: [{ path: '/livez', verb: 'get' }] } }),
+      'anonymous.conditions[0].verb: there is no such field',
+    ],
     ['a list that is none', configuration({ jwt: {} }), 'jwt: it must be a list'],
     ['a list of what are no objects', configuration({ jwt: [1] }), 'jwt[0]: it must be an object'],
     [
@@ -195,6 +205,12 @@ describe('refused, with the field', () => {
       'an expression that does not compile',
       jwt({}, { username: { expression: 'claim.sub' } }),
       'jwt[0].claimMappings.username.expression: Invalid value: "claim.sub": compilation failed: ERROR: <input>:1:1: ' +
+        "undeclared reference to 'claim' (in container '')",
+    ],
+    [
+      'one of a uid that does not',
+      jwt({}, { username: { claim: 'sub', prefix: '' }, uid: { expression: 'claim.sub' } }),
+      'jwt[0].claimMappings.uid.expression: Invalid value: "claim.sub": compilation failed: ERROR: <input>:1:1: ' +
         "undeclared reference to 'claim' (in container '')",
     ],
     [

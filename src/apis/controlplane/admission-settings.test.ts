@@ -52,6 +52,25 @@ const webhook = (more: object): object => ({
 
 const inline = "the admission configuration admission.yaml can't be used: "
 
+/** All of kube-apiserver 1.36, in its order. */
+const upstreamPlugins = [
+  ...['AlwaysAdmit', 'NamespaceAutoProvision', 'NamespaceLifecycle', 'NamespaceExists'],
+  ...['LimitPodHardAntiAffinityTopology', 'LimitRanger', 'ServiceAccount', 'NodeRestriction'],
+  ...['NodeDeclaredFeatureValidator', 'TaintNodesByCondition', 'AlwaysPullImages', 'ImagePolicyWebhook'],
+  ...['PodSecurity', 'PodNodeSelector', 'Priority', 'DefaultTolerationSeconds', 'PodTolerationRestriction'],
+  ...['EventRateLimit', 'ExtendedResourceToleration', 'DefaultStorageClass', 'StorageObjectInUseProtection'],
+  ...['OwnerReferencesPermissionEnforcement', 'PersistentVolumeClaimResize', 'RuntimeClass', 'CertificateApproval'],
+  ...['CertificateSigning', 'ClusterTrustBundleAttest', 'CertificateSubjectRestriction', 'DefaultIngressClass'],
+  ...['DenyServiceExternalIPs', 'PodTopologyLabels', 'JobValidation', 'PodGroupProtection', 'PodGroupWorkloadExists'],
+  ...['PodResizeValidator', 'MutatingAdmissionPolicy', 'MutatingAdmissionWebhook', 'ValidatingAdmissionPolicy'],
+  ...['ValidatingAdmissionWebhook', 'ResourceQuota', 'AlwaysDeny'],
+]
+
+it('knows every plugin of upstream by its name', async () => {
+  const settings = await read(withPlugins(...upstreamPlugins.map((name) => ({ name }))))
+  expect(settings).toEqual(defaultAdmissionSettings)
+})
+
 describe('an admission configuration that', () => {
   const rows: { name: string; given: unknown; want: string }[] = [
     { name: 'is empty', given: '\n', want: `${inline}it is empty` },
