@@ -29,6 +29,7 @@ Options:
   --minutes N      stop after so long; the next run goes on
   --workers N      processes that run tests (default 2)
   --budget N       seconds of tests for one mutant before it counts as survived (default 10)
+  --patient        tests may wait as long as in a run of their own: on a busy machine
   --again          try those again for which the time was too short, and test files that told nothing
   --report         run nothing: print what is known
   --help
@@ -53,6 +54,7 @@ interface Options {
   readonly minutes: number | undefined
   readonly workers: number
   readonly budgetMs: number
+  readonly patient: boolean
   readonly again: boolean
   readonly report: boolean
 }
@@ -70,6 +72,7 @@ function readOptions(args: string[]): Options | undefined {
       minutes: { type: 'string' },
       workers: { type: 'string', default: '2' },
       budget: { type: 'string', default: '10' },
+      patient: { type: 'boolean', default: false },
       again: { type: 'boolean', default: false },
       report: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -86,6 +89,7 @@ function readOptions(args: string[]): Options | undefined {
     minutes: values.minutes === undefined ? undefined : numberOf('--minutes', values.minutes),
     workers: numberOf('--workers', values.workers),
     budgetMs: numberOf('--budget', values.budget) * 1000,
+    patient: values.patient,
     again: values.again,
     report: values.report,
   }
@@ -146,7 +150,7 @@ class Session {
 
   async run(): Promise<void> {
     if (this.#stale.length > 0) await this.#withBenches(true, (benches) => this.#record(benches))
-    await this.#withBenches(false, (benches) => this.#try(benches))
+    await this.#withBenches(this.#options.patient, (benches) => this.#try(benches))
   }
 
   async #withBenches(patient: boolean, use: (benches: readonly TestBench[]) => Promise<void>): Promise<void> {

@@ -1,12 +1,25 @@
 /** A process of vitest's that outlives a run: vitest starts and stops it around each, and it goes on. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { EventEmitter } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { PoolOptions, PoolWorker, WorkerRequest } from 'vitest/node'
 
 const entry = fileURLToPath(new URL('worker.ts', import.meta.url))
 /** A mutant that gathers for ever is to die before the machine does. */
 const maxHeapMb = 1500
+
+/** @see proc_pid_schedstat in Documentation/scheduler/sched-stats.rst of Linux: the second number, of its main thread */
+function stalledMs(pid: number | undefined): number {
+  if (pid === undefined) return 0
+  try {
+    const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
+    return Number(waitedNs) / 1e6
+  } catch {
+    // No such process any more, or no such file.
+    return 0
+  }
+}
 
 export class LongLivedWorker implements PoolWorker {
   readonly name = 'mutation'
@@ -38,6 +51,12 @@ export class LongLivedWorker implements PoolWorker {
       this.#events.emit('exit', ...how)
     })
     this.#process = started
+  }
+
+  /** Answers for how long it was ready to run since then, and had no processor; 0 where the system does not say. */
+  countStalls(): () => number {
+    const [pid, before] = [this.#process?.pid, stalledMs(this.#process?.pid)]
+    return () => stalledMs(this.#process?.pid) - (this.#process?.pid === pid ? before : 0)
   }
 
   async stop(): Promise<void> {
