@@ -9,7 +9,7 @@ const entry = fileURLToPath(new URL('worker.ts', import.meta.url))
 /** A mutant that gathers for ever is to die before the machine does. */
 const maxHeapMb = 1500
 
-/** @see proc_pid_schedstat in Documentation/scheduler/sched-stats.rst of Linux: the second number, of its main thread */
+/** Of its main thread. @see Documentation/scheduler/sched-stats.rst of Linux: the second number */
 function stalledMs(pid: number | undefined): number {
   if (pid === undefined) return 0
   try {

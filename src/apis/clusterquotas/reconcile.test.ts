@@ -15,7 +15,6 @@ import { type ParsedQuota, parseQuota } from './selection.ts'
 
 const records = new QuotaRecords(loadCatalog().declare(clusterQuotaKind))
 const record = (folder: string, name: string): string => `/registry/borough/${folder}/${name}`
-const epoch = record('clusterquotaepoch', 'specs')
 const quota = (uid = 'u', more: object = {}): ParsedQuota =>
   parseQuota({
     metadata: { name: 'q', uid },

@@ -244,7 +244,7 @@ describe('an edit', () => {
     ])
   })
 
-  test('that leaves objects out prunes them, in the order of their names, or leaves them to their namespaces', async () => {
+  test('that leaves objects out prunes them, in the order of their names, or lets go of them', async () => {
     for (const name of ['d', 'b', 'e']) await cluster.made('a', given('ConfigMap', name))
     const rest = ['a: prune ConfigMap/b', 'a: prune ConfigMap/d', 'a: prune ConfigMap/e']
     expect(lines(await plan([templateOf('t', { templates: [c] })]))).toEqual([...rest, 'b: create ConfigMap/c'])
