@@ -10,35 +10,54 @@ interface Write {
   readonly value: Uint8Array | undefined
 }
 
+type Find = (storageName: string, namespace: string, name: string) => ObjectVersion | undefined
+type Listener = Parameters<StoreView['follow']>[0]
+
+interface Stored {
+  readonly find: Find
+  readonly glance: Find
+  glances: (storageName: string, size: number, folder: string) => Iterable<ObjectVersion[]>
+  readonly follow: (listener: Listener) => () => void
+  readonly refresh: () => Promise<void>
+  readonly applied: (revision: number) => Promise<void>
+}
+
+interface Batch {
+  readonly guards: readonly Omit<Write, 'value'>[]
+  readonly writes: readonly Write[]
+}
+
+interface Committed {
+  readonly ok: boolean
+  readonly revision?: number
+}
+
 export class RecordStore {
-  readonly versions = new Map<string, ObjectVersion>()
+  readonly versions: Map<string, ObjectVersion> = new Map()
   /** `refreshed`, `applied 7`: what readers waited for. */
   readonly waits: string[] = []
   /** Called before the next commit is decided: another process writes. */
   meanwhile: (() => void) | undefined
   commits = 0
-  readonly #listeners = new Set<Parameters<StoreView['follow']>[0]>()
+  readonly #listeners = new Set<Listener>()
   #revision = 10
 
-  readonly #find = (storageName: string, namespace: string, name: string): ObjectVersion | undefined =>
-    this.versions.get(objectKey(storageName, namespace, name))
+  readonly #find: Find = (storageName, namespace, name) => this.versions.get(objectKey(storageName, namespace, name))
 
-  readonly stored = {
+  readonly stored: Stored = {
     find: this.#find,
     glance: this.#find,
-    glances: (storageName: string, size: number, folder: string) => this.#glances(storageName, size, folder),
-    follow: (listener: Parameters<StoreView['follow']>[0]) => {
+    glances: (storageName, size, folder) => this.#glances(storageName, size, folder),
+    follow: (listener) => {
       this.#listeners.add(listener)
       return () => void this.#listeners.delete(listener)
     },
     refresh: async () => void this.waits.push('refreshed'),
-    applied: async (revision: number) => void this.waits.push(`applied ${revision}`),
+    applied: async (revision) => void this.waits.push(`applied ${revision}`),
   }
 
-  readonly records = {
-    commit: ({ guards, writes }: { guards: readonly Omit<Write, 'value'>[]; writes: readonly Write[] }) => ({
-      done: this.#commit(guards, writes),
-    }),
+  readonly records: { readonly commit: (batch: Batch) => { readonly done: Promise<Committed> } } = {
+    commit: (batch) => ({ done: this.#commit(batch) }),
   }
 
   /** A change by any process; undefined = it is removed. Answers its revision. */
@@ -59,7 +78,7 @@ export class RecordStore {
     }
   }
 
-  async #commit(guards: readonly Omit<Write, 'value'>[], writes: readonly Write[]) {
+  async #commit({ guards, writes }: Batch): Promise<Committed> {
     this.commits++
     this.meanwhile?.()
     this.meanwhile = undefined
