@@ -18,6 +18,7 @@ import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { SigningKeys } from '../pki/pki.ts'
+import { fromStorage } from '../registry/errors.ts'
 import { isShared } from '../storage/storage-choice.ts'
 import { type Config, controllerNames } from './config.ts'
 import type { Core } from './wire.ts'
@@ -92,7 +93,7 @@ async function runControllers(
   const { clock, log, controllers: isOn } = core.config
   const run: ControllerContext = {
     client: (account, sharesValues) => client(serviceAccountUser('kube-system', account), account, sharesValues),
-    onError: (component) => (error) => log.warn({ error, component }, whatFailed(error)),
+    onError: (component) => (error) => log.warn({ error, component }, whatFailed(fromStorage(error))),
   }
   const specs = core.parts.flatMap((parts) => parts.controllers?.(run) ?? [])
   const running = specs.filter(({ name, account = name }) => isOn(account))

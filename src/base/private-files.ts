@@ -15,6 +15,15 @@ export class PrivateFileError extends Error {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : String(error)
 
+/** Codes of a place where this process may read and not write, or has no room. */
+const unwritable: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT', 'EIO'])
+
+/** It could not be written because of its place: the file system, its room, or what this user may. */
+export function isUnwritable(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause) if (unwritable.has(codeOf(each))) return true
+  return false
+}
+
 /** Makes the directory (0700, parents too) or checks the one that is there. @throws PrivateFileError */
 export async function ensurePrivateDirectory(path: string): Promise<void> {
   try {

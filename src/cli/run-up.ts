@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import { type Config } from '../app/config.ts'
 import type { Log } from '../base/log.ts'
-import { writePrivateFile } from '../base/private-files.ts'
+import { isUnwritable, writePrivateFile } from '../base/private-files.ts'
 import { adminKubeconfigPath, openDataDir } from '../datadir/data-dir.ts'
 import { beginServerStorage } from '../encryption/server-storage.ts'
 import { closeOpened } from '../storage/served-storage.ts'
@@ -39,10 +39,11 @@ export async function runUp(
       return runWorker(() => serveAsWorker({ ...config, load, log }))
     }
   }
-  await using dataDir = await openDataDir(dataDirPath, config.clock)
+  const mayShare = config.storage.engine === 'sqlite'
+  await using dataDir = await openDataDir(dataDirPath, { clock: config.clock, mayShare })
   const kubeconfigs = [adminKubeconfigPath(dataDir.path), ...(config.kubeconfigPath ? [config.kubeconfigPath] : [])]
   const keep = (kubeconfig: string): Promise<void>[] =>
-    kubeconfigs.map((path) => unlessFull(log, writePrivateFile(path, kubeconfig)))
+    kubeconfigs.map((path) => unlessUnwritable(log, writePrivateFile(path, kubeconfig)))
   // One after the other: each of several workers tells of the same change.
   let kept: Promise<unknown> = Promise.resolve()
   const ledger = await ledgerOf(config)
@@ -55,7 +56,7 @@ export async function runUp(
   })
   await Promise.all([
     ...keep(server.adminKubeconfig),
-    unlessFull(log, dataDir.announce({ url: server.url, pid: process.pid })),
+    unlessUnwritable(log, dataDir.announce({ url: server.url, pid: process.pid })),
   ])
   await using _ = await startBackups({ ...config, ...ledger, log })
   // Before the ready line: a process that waits for it may send a signal at once.
@@ -126,21 +127,14 @@ async function startBackups({
   return schedule
 }
 
-/** Without room for these files the store is served all the same; those of the start before are as good. */
-async function unlessFull(log: Log, work: Promise<void>): Promise<void> {
+/** Where these files can't be written the store is served all the same; those of the start before are as good. */
+async function unlessUnwritable(log: Log, work: Promise<void>): Promise<void> {
   try {
     await work
   } catch (error) {
-    if (!isFull(error)) throw error
-    log.error({ error }, 'a file in the data directory was left as it is: there is no room for it')
+    if (!isUnwritable(error)) throw error
+    log.warn({ reason: (error as Error).message }, 'a file in the data directory was left as it is')
   }
-}
-
-function isFull(error: unknown): boolean {
-  for (let each = error; each instanceof Error; each = each.cause) {
-    if ('code' in each && (each.code === 'ENOSPC' || each.code === 'EDQUOT')) return true
-  }
-  return false
 }
 
 /** Signals are meant for the primary, though a terminal sends them to all. */

@@ -12,8 +12,14 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
-import { ensurePrivateDirectory, PrivateFileError, readPrivateFile, writePrivateFile } from '../base/private-files.ts'
-import { DirectoryLock, isBusy, isLocked } from './directory-lock.ts'
+import {
+  ensurePrivateDirectory,
+  isUnwritable,
+  PrivateFileError,
+  readPrivateFile,
+  writePrivateFile,
+} from '../base/private-files.ts'
+import { DirectoryLock, isBusy, isLocked, SharedLock } from './directory-lock.ts'
 
 export { replicaId } from './replica-id.ts'
 
@@ -36,10 +42,16 @@ export interface DataDir extends AsyncDisposable {
 const endpointPath = (path: string): string => join(path, 'endpoint.json')
 export const adminKubeconfigPath = (path: string): string => join(path, 'admin.kubeconfig')
 
+export interface OpenOptions {
+  readonly clock?: Clock | undefined
+  /** Where it can't be written it is shared with others that only read it. Default: it is refused. */
+  readonly mayShare?: boolean
+}
+
 /** Makes it or takes it. @throws PrivateFileError, DataDirBusyError: one line for the operator */
-export async function openDataDir(path: string, clock?: Clock): Promise<DataDir> {
+export async function openDataDir(path: string, { clock, mayShare = false }: OpenOptions = {}): Promise<DataDir> {
   await ensurePrivateDirectory(path)
-  const lock = await takeLock(path, clock)
+  const lock = await takeLock(path, clock, mayShare)
   const lost = lock.lost.then(
     async () =>
       new DataDirBusyError(
@@ -53,7 +65,7 @@ export async function openDataDir(path: string, clock?: Clock): Promise<DataDir>
     announce: (endpoint) => writePrivateFile(endpointPath(path), `${JSON.stringify(endpoint)}\n`),
     async [Symbol.asyncDispose]() {
       // It may be another server's.
-      if (!lock.isLost) await rm(endpointPath(path), { force: true })
+      if (!lock.isLost && !lock.isShared) await rm(endpointPath(path), { force: true }).catch(unlessUnwritable)
       lock[Symbol.dispose]()
     },
   }
@@ -78,16 +90,23 @@ export async function dataDirLock(
 
 /** Keeps out others that back the directory up, while it may be served. @throws PrivateFileError, DataDirBusyError */
 export const lockBackups = (path: string): Promise<Disposable> =>
-  lock(join(path, 'backup-lock'), undefined, async () => `another backup of ${path} is under way: wait for its end`)
+  lock(join(path, 'backup-lock'), {}, async () => `another backup of ${path} is under way: wait for its end`)
 
-const takeLock = (path: string, clock: Clock | undefined): Promise<DirectoryLock> =>
-  lock(join(path, 'lock'), clock, async () => {
+const takeLock = (path: string, clock: Clock | undefined, mayShare: boolean): Promise<DirectoryLock | SharedLock> =>
+  lock(join(path, 'lock'), { clock, mayShare }, async () => {
     return `${path} is in use by another borough${await holderOf(path)}: stop it, or choose another --data-dir`
   })
 
-async function lock(file: string, clock: Clock | undefined, busy: () => Promise<string>): Promise<DirectoryLock> {
+async function lock(
+  file: string,
+  { clock, mayShare = false }: OpenOptions,
+  busy: () => Promise<string>,
+): Promise<DirectoryLock | SharedLock> {
   try {
-    return await DirectoryLock.take(file, clock)
+    return await DirectoryLock.take(file, clock).catch((error: unknown) => {
+      if (mayShare && isUnwritable(error)) return new SharedLock(file)
+      throw error
+    })
   } catch (cause) {
     if (isBusy(cause)) throw new DataDirBusyError(await busy(), { cause })
     if (cause instanceof PrivateFileError) throw cause
@@ -95,6 +114,11 @@ async function lock(file: string, clock: Clock | undefined, busy: () => Promise<
       cause,
     })
   }
+}
+
+/** A file system that became read-only keeps it. */
+function unlessUnwritable(error: unknown): void {
+  if (!isUnwritable(error)) throw error
 }
 
 async function holderOf(path: string): Promise<string> {

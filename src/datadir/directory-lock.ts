@@ -19,6 +19,7 @@ const patientLooks = 10
 export const isBusy = (error: unknown): boolean => error instanceof Error && /locked|busy/i.test(error.message)
 
 export class DirectoryLock implements Disposable {
+  readonly isShared = false
   /** Resolves when another process has had the name for a while; never, where it stays ours. */
   readonly lost: Promise<void>
   readonly #path: string
@@ -82,6 +83,34 @@ export class DirectoryLock implements Disposable {
       // A directory that was moved, or has no room, is no other server's: the next look tries again.
       if (isBusy(error)) this.#looksInVain++
     }
+  }
+}
+
+/**
+ * Of a directory that can't be written, for a server that only reads it: beside others that do, and none that writes.
+ * Where there is no file of that name, none can be made, and there is nothing to hold.
+ */
+export class SharedLock implements Disposable {
+  readonly isShared = true
+  readonly isLost = false
+  readonly lost: Promise<void> = new Promise(() => undefined)
+  readonly #file: DatabaseSync | undefined
+
+  /** @throws PrivateFileError; Error for which `isBusy` holds, where a server has it that may write */
+  constructor(path: string) {
+    if (!existsSync(path)) return
+    requireFile(path)
+    this.#file = new DatabaseSync(path, { readOnly: true })
+    try {
+      this.#file.exec('BEGIN; SELECT count(*) FROM sqlite_schema')
+    } catch (error) {
+      this.#file.close()
+      throw error
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#file?.close()
   }
 }
 

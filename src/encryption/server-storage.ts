@@ -5,7 +5,7 @@
 import type { Ids } from '../base/ids.ts'
 import { type BegunStorage, begun, type StoragePlace } from '../storage/open-storage.ts'
 import { beginServedStorage } from '../storage/served-storage.ts'
-import type { Storage } from '../storage/storage.ts'
+import { isStorageError, type Storage } from '../storage/storage.ts'
 import { markEncrypted, requireNoneEncrypted } from './encrypted-marker.ts'
 import type { Encryption, EncryptionChoice } from './encryption.ts'
 
@@ -52,8 +52,17 @@ async function decryptingOf(
     choice === undefined
       ? // Another server of this etcd may begin to encrypt.
         Encryption.none(options)
-      : await Encryption.open({ ...options, choice, beforeUse: () => markEncrypted(storage) })
+      : await Encryption.open({ ...options, choice, beforeUse: () => markUnlessReadOnly(storage) })
   return new EncryptedStorage(storage, encryption)
+}
+
+/** Into a store that can only be read nothing is written that is encrypted either. */
+async function markUnlessReadOnly(storage: Storage): Promise<void> {
+  try {
+    await markEncrypted(storage)
+  } catch (error) {
+    if (!isStorageError(error, 'readOnly')) throw error
+  }
 }
 
 /** Of a store that this process decrypts. */

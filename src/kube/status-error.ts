@@ -185,6 +185,19 @@ export const internalError = (message: string, cause?: unknown): StatusError =>
 export const storeReadError = (message: string, cause?: unknown): StatusError =>
   new StatusError(message, { reason: 'StoreReadError', details: { causes: [{ message }] }, cause })
 
+const onlyRead = 'the store can only be read: no writes are taken until the server is started again'
+
+/** Ours: of a store that reads go on from. No `retryAfterSeconds`: it does not help to try again soon. */
+export const storeReadOnly = (cause?: unknown): StatusError =>
+  new StatusError(onlyRead, {
+    reason: 'ServiceUnavailable',
+    details: { causes: [{ reason: 'StoreReadOnly', message: onlyRead }] },
+    cause,
+  })
+
+export const isStoreReadOnly = (error: unknown): boolean =>
+  findStatusError(error)?.details?.causes?.some(({ reason }) => reason === 'StoreReadOnly') === true
+
 /** Ours: a client that sends 50,000 bad labels is not sent 50 MB about them. Enough for what a person wrote. */
 const maxFaults = 100
 

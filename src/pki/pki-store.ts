@@ -3,8 +3,10 @@
  */
 import { watch } from 'node:fs'
 import { join } from 'node:path'
+import type { Log } from '../base/log.ts'
 import {
   ensurePrivateDirectory,
+  isUnwritable,
   listPrivateDirectory,
   readPrivateFile,
   writePrivateFiles,
@@ -59,6 +61,28 @@ export function directoryPkiStore(directory: string): PkiStore {
       } finally {
         signal.removeEventListener('abort', stop)
         watcher.close()
+      }
+    },
+  }
+}
+
+/**
+ * Where a directory can't be written, a serving certificate made anew is kept in memory: clients trust the authority
+ * that signed it. No other key may be: it would be another one after a restart.
+ */
+export function withServingKept(store: PkiStore, log: Log): PkiStore {
+  const kept = new Map<string, string>()
+  return {
+    ...store,
+    read: async () => new Map([...(await store.read()), ...kept]),
+    async write(files) {
+      try {
+        return await store.write(files)
+      } catch (error) {
+        if (!isUnwritable(error) || ![...files.keys()].every((name) => name.startsWith('server.'))) throw error
+        log.warn({ error }, 'the new serving certificate is used and not kept: the next start makes another')
+        for (const [name, text] of files) kept.set(name, text)
+        return true
       }
     },
   }

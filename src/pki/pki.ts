@@ -6,10 +6,11 @@
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageChoice } from '../storage/storage-choice.ts'
 import { type Credential, openPki, type Pki } from './open-pki.ts'
-import { directoryPkiStore, memoryPkiStore, type PkiStore } from './pki-store.ts'
+import { directoryPkiStore, memoryPkiStore, type PkiStore, withServingKept } from './pki-store.ts'
 import { servingNames } from './serving-names.ts'
 import { sharedPkiStore } from './shared-pki.ts'
 
@@ -20,6 +21,7 @@ export { SigningKeys } from './signing-keys.ts'
 
 export interface KeysOptions {
   readonly clock: Clock
+  readonly log: Log
   /** Absent = keys live as long as the process. */
   readonly dataDir?: string
   readonly storage: StorageChoice
@@ -38,8 +40,8 @@ export interface OpenKeys {
 
 /** `storing`: awaited only where the keys lie in the store. @throws PrivateFileError */
 export async function openKeys(options: KeysOptions, storing: Promise<Storage>): Promise<OpenKeys> {
-  const { clock, dataDir, storage, listen, extraNames } = options
-  const local = dataDir === undefined ? memoryPkiStore() : directoryPkiStore(join(dataDir, 'pki'))
+  const { clock, log, dataDir, storage, listen, extraNames } = options
+  const local = dataDir === undefined ? memoryPkiStore() : withServingKept(directoryPkiStore(join(dataDir, 'pki')), log)
   const store = storage.engine === 'etcd' ? sharedPkiStore(await storing, local) : local
   const addresses = Object.values(networkInterfaces()).flatMap((i) => (i ?? []).map((a) => a.address))
   const listenHosts = listen === undefined ? [] : [listen.host]

@@ -14,6 +14,7 @@ const failure = (status: Partial<Status>): Status => ({
 const unavailable = (message: string): Status =>
   failure({ message, reason: 'ServiceUnavailable', details: { retryAfterSeconds: 1 }, code: 503 })
 const away = unavailable('the store is not available at this moment, please try again')
+const onlyRead = 'the store can only be read: no writes are taken until the server is started again'
 const refused = failure({
   message: 'Internal error occurred: the store refused the request',
   reason: 'InternalError',
@@ -36,6 +37,12 @@ const statuses: Readonly<Record<StorageErrorCode, Status>> = {
   full: failure({
     message: 'the store is full: at most deletes and small changes are taken until there is room',
     code: 507,
+  }),
+  readOnly: failure({
+    message: onlyRead,
+    reason: 'ServiceUnavailable',
+    details: { causes: [{ reason: 'StoreReadOnly', message: onlyRead }] },
+    code: 503,
   }),
   unavailable: away,
   closed: away,

@@ -8,6 +8,7 @@ import {
   requestTooLarge,
   StatusError,
   storeReadError,
+  storeReadOnly,
   timeout,
   tooManyRequests,
 } from '../kube/status-error.ts'
@@ -29,6 +30,8 @@ export function fromStorage(error: unknown): unknown {
         code: 507,
         cause: error,
       })
+    case 'readOnly':
+      return storeReadOnly(error)
     case 'unavailable':
     case 'closed':
     case 'locked':

@@ -266,6 +266,8 @@ export type StorageErrorCode =
   | 'invalid'
   | 'unavailable'
   | 'full'
+  /** It was not written and won't be until a restart; all can be read. */
+  | 'readOnly'
   | 'corrupt'
   /** One value is not what was written. The message is one line that names key and revision: clients may read it. */
   | 'damaged'

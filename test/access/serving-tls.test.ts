@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Config, defaultConfig } from '../../src/app/config.ts'
 import { type Server, serve } from '../../src/app/serve.ts'
 import { FakeClock } from '../../src/base/fake-clock.ts'
+import { silentLog } from '../../src/base/log.ts'
 import { generateKeyPair, issueCertificate, type KeyPair, privateKeyPem } from '../../src/base/x509-certificate.ts'
 import { openRemote } from '../../src/client/remote.ts'
 import type { TlsMaterial } from '../../src/http/node/listen.ts'
@@ -234,7 +235,8 @@ describe('--tls-cert-file and --tls-private-key-file', () => {
 test("the server's own certificate is made anew before it ends, without a restart", async () => {
   // Of the keys; nothing waits on it, so it can jump.
   const ageing = new FakeClock()
-  const keys = await openKeys({ clock: ageing, storage: { engine: 'memory' }, extraNames: [] }, new Promise(() => {}))
+  const options = { clock: ageing, log: silentLog, storage: { engine: 'memory' as const }, extraNames: [] }
+  const keys = await openKeys(options, new Promise(() => {}))
   const sources = {
     clock,
     log: defaultConfig.log,

@@ -317,9 +317,12 @@ describe.skipIf(!mounted)('a file system that is read-only', () => {
       }
       execFileSync('mount', ['-o', 'remount,ro', disk])
       await expect(openDataDir(disk)).rejects.toThrow(`can't write ${join(disk, 'lock')} (EROFS)`)
-      await expect(SqliteStorage.open({ directory, reserveBytes: mebibyte })).rejects.toThrow(
-        `${join(directory, 'state.db')} is read-only for this process`,
-      )
+      await using storage = await SqliteStorage.open({ directory, reserveBytes: mebibyte })
+      expect((await storage.get('/a')).entry?.value).toHaveLength(1024)
+      expect(await write(storage, '/a', value(1))).toBe('readOnly')
+      const why = `${join(directory, 'state.db')} is read-only for this process: the store is only read`
+      const warnings = [`${why}, and no more writes are taken until a restart`]
+      expect(storage.condition()).toMatchObject({ writes: 'none', warnings })
     } finally {
       execFileSync('umount', [disk])
       await rm(disk, { recursive: true })

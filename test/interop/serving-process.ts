@@ -23,18 +23,18 @@ export async function startServing<Ready>(
   env: Readonly<Record<string, string>> = {},
   program: string = main,
   within: readonly string[] = [],
-): Promise<{ child: ChildProcess; ready: Ready }> {
-  const { child, said } = await startHeard(args, env, program, within)
-  return { child, ready: JSON.parse(said) as Ready }
+): Promise<{ child: ChildProcess; ready: Ready; log: () => string }> {
+  const { child, said, log } = await startHeard(args, env, program, within)
+  return { child, ready: JSON.parse(said) as Ready, log }
 }
 
-/** Resolves with what it says once it serves, in whatever form. @throws as `startServing` */
+/** Resolves with what it says once it serves, in whatever form; `log`: the end of it. @throws as `startServing` */
 export async function startHeard(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   program: string = main,
   within: readonly string[] = [],
-): Promise<{ child: ChildProcess; said: string }> {
+): Promise<{ child: ChildProcess; said: string; log: () => string }> {
   const [command = '', ...rest] = [...within, process.execPath, program, ...args]
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -57,7 +57,7 @@ export async function startHeard(
       resolve(text)
     })
   })
-  return { child, said }
+  return { child, said, log: () => log }
 }
 
 export const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null

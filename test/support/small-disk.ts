@@ -1,7 +1,7 @@
 /** A small ext4 on a loop device, that can be filled to the last byte, and frozen: then no write or flush returns. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 
 const run = (command: string, ...args: readonly string[]): void => {
   execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -30,14 +30,14 @@ export class SmallDisk implements Disposable {
     }
   }
 
-  /** At a folder that it makes. */
-  static mount(place: string, mebibytes: number): SmallDisk {
+  /** At a folder that it makes. Becomes read-only on errors. `inodes`: default as many as it takes. */
+  static mount(place: string, mebibytes: number, inodes?: number): SmallDisk {
     const image = `${place}.image`
     run('truncate', '-s', `${mebibytes}M`, image)
     try {
-      run('mkfs.ext4', '-q', '-m', '0', image)
+      run('mkfs.ext4', '-q', '-m', '0', ...(inodes === undefined ? [] : ['-N', String(inodes)]), image)
       mkdirSync(place)
-      run('mount', '-o', 'loop', image, place)
+      run('mount', '-o', 'loop,errors=remount-ro', image, place)
     } catch (error) {
       rmSync(image, { force: true })
       rmSync(place, { recursive: true, force: true })
@@ -64,6 +64,29 @@ export class SmallDisk implements Disposable {
 
   empty(): void {
     rmSync(this.#ballast, { force: true })
+  }
+
+  /** To the last inode. */
+  useUpFiles(): void {
+    for (let i = 0; ; i++) {
+      try {
+        writeFileSync(`${this.#ballast}-${i}`, '', { flag: 'wx' })
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return
+        throw error
+      }
+    }
+  }
+
+  remount(options: 'ro' | 'rw'): void {
+    run('mount', '-o', `remount,${options}`, this.place)
+  }
+
+  /** As the kernel does it where it finds damage: read-only, under open files too. */
+  breakDown(): void {
+    const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
+    const [device = ''] = mounts.find((line) => line.split(' ')[1] === this.place)?.split(' ') ?? []
+    writeFileSync(`/sys/fs/ext4/${basename(device)}/trigger_fs_error`, '1')
   }
 
   freeze(): void {

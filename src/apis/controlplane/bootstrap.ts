@@ -6,7 +6,7 @@ import { createUnlessThere } from '../../client/create-unless-there.ts'
 import type { ControllerRules, DefaultObject } from '../../feature/feature.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
 import type { ResourceTypes } from '../../kube/resource-type.ts'
-import { findStatusError, isStoreReadError } from '../../kube/status-error.ts'
+import { findStatusError, isStoreReadError, isStoreReadOnly } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Lister } from '../../registry/registry.ts'
 import { priorityClassResource, systemPriorityClasses } from '../classes/priority.ts'
@@ -40,11 +40,13 @@ export async function bootstrap(parts: BootstrapParts): Promise<void> {
     if (type && parts.lister.find(type, '', object.metadata.name ?? '') !== undefined) return
     await createUnlessThere(client, resource, object, fieldManager === undefined ? {} : { fieldManager })
   }
-  /** The rest is served all the same where one of these objects can't be read, or there is no room for it. */
+  /** The rest is served all the same where one of these objects can't be read, or written. */
   const unlessDamaged = async (work: Promise<unknown>): Promise<void> => {
     try {
       await work
     } catch (error) {
+      // Of a store that is only read its log says so once.
+      if (isStoreReadOnly(error)) return
       const isFull = findStatusError(error)?.code === 507
       if (!isFull && !isStoreReadError(error) && !parts.isDamage(error)) throw error
       const reason = isFull ? 'there is no room for it' : 'it is damaged'

@@ -13,6 +13,8 @@
  * Behind them the identity of the store (`store-identity.ts`), which earlier versions leave alone:
  *
  *   'BoroStor' | 36 bytes of ASCII | CRC-32 of both
+ *
+ * And in the same form, 'BoroBoot', the run of the system in which the newest mark was written.
  */
 import { closeSync, constants, existsSync, fdatasync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -23,9 +25,10 @@ const slotLength = 20
 /** A disk writes whole sectors: no two slots share one. */
 const slotDistance = 4096
 const fileLength: number = 2 * slotDistance
-const storeMagic = 'BoroStor'
-const storeIdLength = 36
-const storeAt: number = fileLength
+const idLength = 36
+const storePlace = { magic: 'BoroStor', at: fileLength }
+const bootPlace = { magic: 'BoroBoot', at: fileLength + slotDistance }
+type IdPlace = typeof storePlace
 /** How long marks are gathered for one flush. */
 const flushDelayMs = 200
 
@@ -39,8 +42,8 @@ export class AcknowledgedMark implements Disposable {
   #failure: Error | undefined
   #isClosed = false
 
-  /** Takes the file in use, or makes it. `store`: the identity; undefined = the store has none yet. */
-  constructor(path: string, revision: Revision, store?: string) {
+  /** Takes the file in use, or makes it. `store`: the identity; undefined = the store has none yet. `boot`: the run. */
+  constructor(path: string, revision: Revision, store?: string, boot?: string) {
     const isNew = !existsSync(path)
     this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
     this.#next = isNew || (slotOf(this.#file, 0) ?? 0) <= (slotOf(this.#file, 1) ?? 0) ? 0 : 1
@@ -49,7 +52,8 @@ export class AcknowledgedMark implements Disposable {
       fsyncSync(this.#file)
     }
     this.write(revision)
-    if (store !== undefined && storeOf(this.#file) !== store) writeStore(this.#file, store)
+    if (store !== undefined) keepId(this.#file, storePlace, store)
+    if (boot !== undefined) keepId(this.#file, bootPlace, boot)
     fsyncSync(this.#file)
   }
 
@@ -107,28 +111,34 @@ function slotOf(file: number, index: number): Revision | undefined {
 }
 
 /** The identity of the store that a mark is of; undefined: it has none, or half of one. */
-export function readMarkedStore(path: string): string | undefined {
+export const readMarkedStore = (path: string): string | undefined => readId(path, storePlace)
+
+/** The run of the system in which a mark was written; undefined: it does not tell. */
+export const readMarkedBoot = (path: string): string | undefined => readId(path, bootPlace)
+
+function readId(path: string, place: IdPlace): string | undefined {
   if (!existsSync(path)) return undefined
   const file = openSync(path, 'r')
   try {
-    return storeOf(file)
+    return idAt(file, place)
   } finally {
     closeSync(file)
   }
 }
 
-function storeOf(file: number): string | undefined {
-  const bytes = Buffer.alloc(storeMagic.length + storeIdLength + 4)
-  if (readSync(file, bytes, 0, bytes.length, storeAt) < bytes.length) return undefined
+function idAt(file: number, { magic, at }: IdPlace): string | undefined {
+  const bytes = Buffer.alloc(magic.length + idLength + 4)
+  if (readSync(file, bytes, 0, bytes.length, at) < bytes.length) return undefined
   const text = bytes.toString('latin1', 0, bytes.length - 4)
-  const isSound = text.startsWith(storeMagic) && bytes.readUInt32BE(bytes.length - 4) === crc32(text)
-  return isSound ? text.slice(storeMagic.length) : undefined
+  const isSound = text.startsWith(magic) && bytes.readUInt32BE(bytes.length - 4) === crc32(text)
+  return isSound ? text.slice(magic.length) : undefined
 }
 
-function writeStore(file: number, store: string): void {
-  const text = storeMagic + store
+function keepId(file: number, place: IdPlace, id: string): void {
+  if (idAt(file, place) === id) return
+  const text = place.magic + id
   const bytes = Buffer.alloc(text.length + 4)
   bytes.write(text, 'latin1')
   bytes.writeUInt32BE(crc32(text), text.length)
-  writeSync(file, bytes, 0, bytes.length, storeAt)
+  writeSync(file, bytes, 0, bytes.length, place.at)
 }

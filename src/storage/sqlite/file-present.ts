@@ -8,12 +8,13 @@
  * can't read one, the error names the first value that lies there.
  */
 import { statSync } from 'node:fs'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { damageNote } from '../damaged-value.ts'
 import type { EntryCursor, Present } from '../mvcc/present.ts'
 import { type Entry, type Revision, type Span, StorageError } from '../storage.ts'
 import { pragma, readMeta } from './file-format.ts'
 import { HeldSnapshot } from './held-snapshot.ts'
+import { openReadOnly } from './read-only.ts'
 import { openRow } from './rows.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
 import type { FileRoom } from './store-condition.ts'
@@ -38,12 +39,15 @@ export class FilePresent implements Present, Disposable {
   /** What the disk could not read when it was last asked for, by key. */
   readonly #unreadable = new Map<string, string>()
 
-  /** `head`: the newest commit that was told. @throws StorageError */
-  constructor(path: string, head: () => Revision) {
+  /**
+   * `head`: the newest commit that was told. `broken`: from the start on, no process writes the store.
+   * @throws StorageError
+   */
+  constructor(path: string, head: () => Revision, { broken }: { readonly broken?: string | undefined } = {}) {
     this.#path = path
     this.#head = head
     try {
-      this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 })
+      this.#database = openReadOnly(path, broken !== undefined)
       this.#sealedAfter = readMeta(this.#database, path).sealedAfter
       this.#database.exec(`PRAGMA cache_size = -${cacheKiB}`)
       this.#snapshot = new HeldSnapshot(this.#database, head)

@@ -26,3 +26,25 @@ export interface LogChange {
   readonly previousValue: Uint8Array | undefined
   readonly deleted: boolean
 }
+
+/** Newest first, whole commits; nothing left: an empty list. */
+export interface LoggedHistory {
+  readonly changes: readonly LogChange[]
+  readonly base: Revision
+}
+
+/** What the writer's thread asks of a store: one that is written (`log-file.ts`), or can only be read. */
+export interface WriterLog {
+  readonly path: string
+  readonly head: Revision
+  readonly compacted: Revision
+  readonly committedMs: number | undefined
+  /** Why nothing can be written, from the start on. */
+  readonly unwritable?: string
+  keys(): Iterable<readonly LogKey[]>
+  commit(group: readonly LogTransaction[], settledThrough: number): LogOutcome[]
+  history(base: Revision): LoggedHistory
+  compact(before: Revision): void
+  sweep(): boolean
+  close(): void
+}

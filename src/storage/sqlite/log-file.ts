@@ -12,30 +12,30 @@
  */
 import { dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { bootId } from '../../base/boot-id.ts'
 import { sealValue } from '../sealed-value.ts'
-import { endOfCommit, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
+import { endOfCommit, type Revision, StorageError } from '../storage.ts'
 import { AcknowledgedMark } from './acknowledged-mark.ts'
 import { sweepEnd } from './backup-mark.ts'
 import { type Meta, metaValues, prepareFile, readMeta, updateMeta } from './file-format.ts'
 import { addPair, removePair } from './live-digest.ts'
-import type { LogChange, LogKey, LogOutcome, LogTransaction } from './log-entries.ts'
+import type { LoggedHistory, LogKey, LogOutcome, LogTransaction, WriterLog } from './log-entries.ts'
+import { historyIn } from './log-history.ts'
 import { endToOpen, markName, requirePlace } from './loss.ts'
 import { expectAbsent, expectNever, type WriterCondition, type WriterOptions } from './messages.ts'
 import { OwnerLock } from './owner-lock.ts'
 import { presentKeys } from './present-keys.ts'
-import { checkRow, columns, isNextBefore, openRow } from './rows.ts'
+import { columns } from './rows.ts'
 import { SoleWriter, takenOver } from './sole-writer.ts'
-import { errorOf, type Fault, faultOf, fullFault } from './sqlite-faults.ts'
+import { errorOf, type Fault, faultOf, fullFault, stopped } from './sqlite-faults.ts'
 import { identify } from './store-identity.ts'
 import { rememberingMade } from './store-made.ts'
 import { StoreRoom, usualBytes } from './store-room.ts'
 
 /** Rows of the log that one step of a compaction looks at. */
 const sweepStep = 1000
-/** Changes per answer to a question for history. */
-const historyStep = 2000
 
-export class LogFile {
+export class LogFile implements WriterLog {
   readonly path: string
   readonly #database: DatabaseSync
   /** What `close` gives up, the last first. */
@@ -96,7 +96,7 @@ export class LogFile {
       this.#describe = statement(updateMeta)
       if (end.loss !== undefined) this.#beginAfter(end.acknowledged)
       const store = identify(this.#database, this.path)
-      this.#mark = opened.use(new AcknowledgedMark(join(options.directory, markName), this.head, store))
+      this.#mark = opened.use(new AcknowledgedMark(join(options.directory, markName), this.head, store, bootId()))
       this.#owner.rememberFiles()
       this.#rememberMade = rememberingMade(options.madePath, store, () => this.head)
       this.#owner.watch(() => this.#break(takenOver(this.path)))
@@ -122,7 +122,7 @@ export class LogFile {
 
   /** All keys that exist, ascending, with their revisions, some at a time. @throws StorageError code=corrupt */
   keys(): Generator<readonly LogKey[]> {
-    return presentKeys(this.#database, this.#meta, (what) => this.#damaged(what))
+    return presentKeys(this.#database, this.#meta, this.path)
   }
 
   /** Commits what can be committed, in order, with one flush. All of it is durable when this returns. */
@@ -185,49 +185,8 @@ export class LogFile {
     }
   }
 
-  /** The newest changes up to `base`, newest first, whole commits. Nothing left: an empty list. */
-  history(base: Revision): { readonly changes: readonly LogChange[]; readonly base: Revision } {
-    try {
-      const bound = this.#database.prepare(
-        'SELECT revision FROM log WHERE revision > ? AND revision <= ? ORDER BY revision DESC LIMIT 1 OFFSET ?',
-      )
-      const last = bound.get(this.compacted, base, historyStep - 1)?.['revision']
-      const after = typeof last === 'number' ? endOfCommit(last) - positionsPerCommit : this.compacted
-      const rows = this.#database.prepare(
-        `SELECT l.revision, l.key, l.previous, l.value IS NULL, l.header, p.key, p.value, p.header
-         FROM log l LEFT JOIN log p ON p.revision = l.previous
-         WHERE l.revision > ? AND l.revision <= ? ORDER BY l.revision DESC`,
-      )
-      rows.setReturnArrays(true)
-      const changes: LogChange[] = []
-      let newer: Revision = base + 1
-      for (const row of rows.iterate(after, base)) {
-        const [revision, key, previous, deleted, header, ...before] = columns(row)
-        if (typeof key !== 'string' || typeof revision !== 'number') throw this.#damaged('a change is unreadable')
-        if (!isNextBefore(newer, revision)) {
-          throw this.#damaged(`what lies between revision ${revision} and ${newer} is missing`)
-        }
-        newer = revision
-        // What a change wrote is checked where it is read: as what the next one replaced, or in the present.
-        if (deleted === 1) checkRow({ key, revision, logKey: key, value: undefined, header }, this.#meta.sealedAfter)
-        changes.push({ key, revision, deleted: deleted === 1, ...this.#previousOf(key, previous, before) })
-      }
-      if (newer !== after + 1) throw this.#damaged(`what lies between revision ${after} and ${newer} is missing`)
-      return { changes, base: after }
-    } catch (error) {
-      throw errorOf(faultOf(error, this.path))
-    }
-  }
-
-  #previousOf(
-    key: string,
-    revision: unknown,
-    [logKey, value, header]: readonly unknown[],
-  ): Pick<LogChange, 'previous' | 'previousValue'> {
-    if (revision === null) return { previous: undefined, previousValue: undefined }
-    if (typeof revision !== 'number') throw this.#damaged(`what ${key} held before is unreadable`)
-    const row = { key, revision, logKey, value, header }
-    return { previous: revision, previousValue: openRow(row, this.#meta.sealedAfter) }
+  history(base: Revision): LoggedHistory {
+    return historyIn(this.#database, this.path, this.#meta, base)
   }
 
   /** Remembers durably that history before `before` is gone; `sweep` then frees it. */
@@ -387,14 +346,9 @@ export class LogFile {
       throw new StorageError(fault.code, fault.message, { cause: error })
     }
   }
-
-  #damaged(what: string): StorageError {
-    return new StorageError('corrupt', `${this.path} is damaged (${what}); restore it from a backup`)
-  }
 }
 
-const stopped = 'no more writes are taken until a restart'
-const withoutWrites = ({ code, message }: Fault): Fault => ({ code, message: `${message}; ${stopped}` })
+const withoutWrites = ({ message }: Fault): Fault => ({ code: 'readOnly', message: `${message}; ${stopped}` })
 
 const isFullFault = (outcome: LogOutcome): boolean =>
   typeof outcome === 'object' && 'code' in outcome && outcome.code === 'full'

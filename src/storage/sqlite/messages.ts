@@ -33,6 +33,8 @@ export interface Opened {
   readonly compacted: Revision
   /** Time of the newest commit; undefined = there is none, or it had no time yet. */
   readonly committedMs: number | undefined
+  /** Why nothing can be written, in one line; undefined: it can. */
+  readonly unwritable: string | undefined
 }
 
 /** What of the store can be written. */

@@ -47,6 +47,25 @@ export class OwnerLock implements Disposable {
     }
   }
 
+  /**
+   * Of a store that is only read: beside others that do the same, and no process that writes. undefined: there is no
+   * such file, and none can be made.
+   * @throws Error of SQLite, where a process has the store to write
+   */
+  static share(directory: string): Disposable | undefined {
+    for (const name of storeFiles) requireFile(join(directory, name))
+    const path = join(directory, lockName)
+    if (!existsSync(path)) return undefined
+    const file = new DatabaseSync(path, { readOnly: true, timeout: 0 })
+    try {
+      file.exec('BEGIN; SELECT count(*) FROM sqlite_schema')
+      return file
+    } catch (error) {
+      file.close()
+      throw error
+    }
+  }
+
   /** An empty file is a new store to SQLite. Where there was a store before, it is a lost one. */
   checkNotLost(path: string): void {
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))

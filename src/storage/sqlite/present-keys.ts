@@ -1,11 +1,11 @@
 /** The index of what exists, as an opened store reads it: whole, in key order, and compared with what was written. */
 import type { DatabaseSync } from 'node:sqlite'
-import { endOfCommit, type StorageError } from '../storage.ts'
+import { endOfCommit, type Revision, type StorageError } from '../storage.ts'
 import type { Meta } from './file-format.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
 import type { LogKey } from './log-entries.ts'
 import { columns } from './rows.ts'
-import { errorOf, faultOf } from './sqlite-faults.ts'
+import { damagedFile, errorOf, faultOf } from './sqlite-faults.ts'
 
 /** Keys that are read at once: a row that is asked for alone costs twice as much. */
 const step = 4096
@@ -16,8 +16,9 @@ type Damaged = (what: string) => StorageError
 export function* presentKeys(
   database: DatabaseSync,
   meta: Pick<Meta, 'head' | 'live' | 'digest'>,
-  damaged: Damaged,
+  path: string,
 ): Generator<readonly LogKey[]> {
+  const damaged: Damaged = (what) => damagedFile(path, what)
   const page = database.prepare('SELECT key, revision FROM present WHERE key > ? ORDER BY key LIMIT ?')
   page.setReturnArrays(true)
   let live = 0
@@ -33,12 +34,30 @@ export function* presentKeys(
       yield keys
     }
   } catch (error) {
-    throw errorOf(faultOf(error, database.location() ?? ''))
+    throw errorOf(faultOf(error, path))
   }
   if (live !== meta.live || digest !== meta.digest) {
     throw damaged(`the index of what exists is not what was written: ${live} keys, expected ${meta.live}`)
   }
 }
+
+/** The keys as they were before some changes: `before` has what each that was changed held then, or undefined. */
+export function* keysBefore(
+  pages: Iterable<readonly LogKey[]>,
+  before: ReadonlyMap<string, Revision | undefined>,
+): Generator<readonly LogKey[]> {
+  const restored = [...before].flatMap(([key, revision]): LogKey[] => (revision === undefined ? [] : [[key, revision]]))
+  restored.sort(byKey)
+  for (const page of pages) {
+    const last = page.at(-1) as LogKey
+    const kept = page.filter(([key]) => !before.has(key))
+    while (restored[0] !== undefined && byKey(restored[0], last) <= 0) kept.push(restored.shift() as LogKey)
+    yield kept.sort(byKey)
+  }
+  if (restored.length > 0) yield restored
+}
+
+const byKey = ([a]: LogKey, [b]: LogKey): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 function checkedKey(row: unknown, { head }: Pick<Meta, 'head'>, damaged: Damaged): LogKey {
   const [key, revision] = columns(row)

@@ -15,6 +15,8 @@ const locked = 6
 const readOnly = 8
 const ioError = 10
 const ioErrorWrite = 778
+/** The index of the log beside the file can't have its length. */
+const ioErrorShmSize = 4874
 const corrupt = 11
 const full = 13
 const cannotOpen = 14
@@ -46,6 +48,7 @@ export function faultOf(error: unknown, path: string): Fault {
     case notADatabase:
       return { code: 'corrupt', message: `${path} is damaged (${text}); restore it from a backup` }
     case ioError:
+      if (detail === ioErrorShmSize) return fullFault(path)
       if (detail === ioErrorWrite && isQuotaUsedUp(dirname(path))) return fullFault(path)
       return { code: 'unavailable', message: `reading or writing ${path} failed (${text}, code ${detail})` }
     case cannotOpen:
@@ -111,6 +114,12 @@ function readOnlyFault(path: string): Fault {
 export function fullFault(path: string): Fault {
   return { code: 'full', message: `there is no room for ${path} to grow` }
 }
+
+export const damagedFile = (path: string, what: string): StorageError =>
+  new StorageError('corrupt', `${path} is damaged (${what}); restore it from a backup`)
+
+/** What follows a fault whose end only a start can find out. */
+export const stopped = 'no more writes are taken until a restart'
 
 export function errorOf(fault: Fault): StorageError {
   return new StorageError(fault.code, fault.message)

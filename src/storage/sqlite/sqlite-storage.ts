@@ -90,7 +90,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
   #historyStep: Promise<void> | undefined
   readonly #compactions = new Compactions()
   #failed: StorageError | undefined
-  #condition: WriterCondition = { isFull: false, broken: undefined }
+  #condition: WriterCondition
   #closing: Promise<void> | undefined
   #closed: Waiter | undefined
 
@@ -98,7 +98,8 @@ export class SqliteStorage implements Storage, HistoryGauge {
     this.openedCommitMs = opened.committedMs
     this.#worker = worker
     this.#options = options
-    this.#present = new FilePresent(join(options.directory, 'state.db'), () => this.#store.head)
+    this.#condition = { isFull: false, broken: opened.unwritable }
+    this.#present = new FilePresent(join(options.directory, 'state.db'), () => this.#store.head, this.#condition)
     this.#store = new VersionedStore({
       present: this.#present,
       clock: options.clock ?? systemClock,
@@ -110,10 +111,9 @@ export class SqliteStorage implements Storage, HistoryGauge {
   }
 
   /**
-   * Resolves when all keys were read.
+   * Resolves when all keys were read. A store that can't be written is opened to be read.
    *
-   * @throws StorageError code=locked (another process owns the store), corrupt (damaged, or not a store), unavailable
-   * (read-only, or of another format), full
+   * @throws StorageError code=locked (another process owns it), corrupt (damaged, or not a store), unavailable, full
    */
   static open(options: SqliteStorageOptions): Promise<SqliteStorage> {
     const worker = startWriter(options)
@@ -232,6 +232,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
     this.#worker.on('message', (message: FromWriter) => this.#receive(message))
     this.#worker.on('error', (cause) => this.#fail(cause))
     this.#worker.on('exit', (code) => this.#fail(new Error(`it ended with code ${code}`)))
+    if (this.#condition.broken !== undefined) this.#options.onCondition?.(this.#condition)
   }
 
   async #close(): Promise<void> {

@@ -5,7 +5,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { append } from '../../base/append.ts'
 import type { Revision } from '../storage.ts'
-import type { LogChange, LogOutcome, LogTransaction } from './log-entries.ts'
+import type { LogChange, LogOutcome, LogTransaction, WriterLog } from './log-entries.ts'
 import { LogFile } from './log-file.ts'
 import {
   type FromWriter,
@@ -15,6 +15,7 @@ import {
   type WriterCondition,
   type WriterOptions,
 } from './messages.ts'
+import { ReadOnlyLog } from './read-only-log.ts'
 import { giveUpReserve } from './reserve-files.ts'
 import { type Fault, faultOf } from './sqlite-faults.ts'
 
@@ -24,14 +25,15 @@ const maxGroupBytes = 8 * 1024 * 1024
 
 function run(port: MessagePort, options: WriterOptions): void {
   const send = (message: FromWriter, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
-  let log: LogFile
+  let log: WriterLog
   try {
     log = openLog(options, (condition) => send({ type: 'condition', ...condition }))
   } catch (error) {
     return refuse(error)
   }
   try {
-    send({ type: 'opened', head: log.head, compacted: log.compacted, committedMs: log.committedMs })
+    const { head, compacted, committedMs, unwritable } = log
+    send({ type: 'opened', head, compacted, committedMs, unwritable })
     sendKeys(log, send)
     send({ type: 'loaded' })
   } catch (error) {
@@ -140,14 +142,15 @@ function run(port: MessagePort, options: WriterOptions): void {
   port.on('message', work)
 }
 
-/** Without room even for what an opened store needs, the reserve is given up for that. */
-function openLog(options: WriterOptions, onCondition: (condition: WriterCondition) => void): LogFile {
+/** Without room even for what an opened store needs, the reserve is given up for that; at last it is only read. */
+function openLog(options: WriterOptions, onCondition: (condition: WriterCondition) => void): WriterLog {
   for (;;) {
     try {
       return new LogFile(options, onCondition)
     } catch (error) {
-      const { code } = faultOf(error, options.directory)
-      if ((code !== 'full' && code !== 'unavailable') || !giveUpReserve(options.directory)) throw error
+      const fault = faultOf(error, options.directory)
+      if (fault.code !== 'full' && fault.code !== 'unavailable') throw error
+      if (!giveUpReserve(options.directory)) return new ReadOnlyLog(options, fault)
     }
   }
 }
@@ -195,7 +198,7 @@ function packOutcomes(outcomes: readonly LogOutcome[]): { numbers: Float64Array<
 
 type Send = (message: FromWriter, transfer?: ArrayBuffer[]) => void
 
-function sendKeys(log: LogFile, send: Send): void {
+function sendKeys(log: WriterLog, send: Send): void {
   for (const page of log.keys()) {
     const longest = page.reduce((sum, [key]) => sum + key.length * 3, 0)
     const keys = Buffer.allocUnsafeSlow(longest)
