@@ -93,7 +93,8 @@ describe('a write to the status', () => {
   let plane: TestControlPlane
   let wire: Wire
   beforeAll(async () => {
-    plane = await startControlPlane({ controllers: () => false })
+    // No controller makes a namespace ready: its create would wait in vain.
+    plane = await startControlPlane({ controllers: () => false, initializationTimeoutMs: 1 })
     wire = new Wire(plane)
   })
   afterAll(() => plane[Symbol.asyncDispose]())
