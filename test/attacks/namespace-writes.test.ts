@@ -1,7 +1,7 @@
 /**
- * A tenant who may write namespaces in every way there is, and is no holder of `use`: none of the ways takes a guard off
- * a namespace, an open one or one that waits, or off a protected object. Each way is tried with what would, beside a
- * harmless change that comes through where the way is one; what is stored says what it came to.
+ * A tenant who may write namespaces in every way there is, and is no holder of `use`: none of the ways takes a guard
+ * off a namespace, an open one or one that waits, or off a protected object. Each way is tried with what would, beside
+ * a harmless change that comes through where the way is one; what is stored says what it came to.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
