@@ -2,16 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import { systemClock } from '../../src/base/clock.ts'
-import { silentLog } from '../../src/base/log.ts'
-import { EncryptedStorage } from '../../src/encryption/encrypted-storage.ts'
-import { Encryption } from '../../src/encryption/encryption.ts'
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.ts'
 import type { Storage } from '../../src/storage/storage.ts'
+import { relayed } from '../contract/relayed.ts'
 import { SqliteStores } from '../contract/sqlite-stores.ts'
 import { describeStartContract } from '../contract/starts.ts'
 import { describeStorageContract, type Opened, type OpenOptions } from '../contract/storage.ts'
-import { aesgcm, kms, writeConfiguration } from './configurations.ts'
+import { aesgcm, kms } from './configurations.ts'
+import { encryptedIn } from './encrypted-in.ts'
 import { KmsPlugin } from './kms-plugin.ts'
 
 let folder: string
@@ -29,15 +27,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function encrypted(storage: Storage, provider: object): Promise<Storage> {
-  // The contract's keys are no objects, so they go as the server's own: as secrets.
-  const path = await writeConfiguration(folder, { resources: ['secrets'], providers: [provider] })
-  const choice = { path, automaticReload: false }
-  return new EncryptedStorage(
-    storage,
-    await Encryption.open({ choice, storage: seeds, clock: systemClock, log: silentLog }),
-  )
-}
+const encrypted = (storage: Storage, provider: object): Promise<Storage> =>
+  encryptedIn(folder, storage, provider, seeds)
 
 describeStorageContract('memory, encrypted', async (options) => ({
   storage: await encrypted(new MemoryStorage(options), aesgcm(1)),
@@ -51,3 +42,7 @@ describeStorageContract('sqlite, encrypted', (options) => onSqlite(options, () =
 })
 describeStartContract('sqlite, encrypted with a key', (options) => onSqlite(options, () => aesgcm(1)))
 describeStartContract('sqlite, encrypted by a plugin', (options) => onSqlite(options, () => kms(plugin.endpoint)))
+// As workers of one server have it: the process that holds the store decrypts.
+describeStartContract('relay to sqlite, encrypted', (options) =>
+  stores.open(options, async (storage) => relayed(await encrypted(storage, aesgcm(1)))),
+)
