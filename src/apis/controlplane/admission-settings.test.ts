@@ -32,7 +32,8 @@ async function refused(content: unknown): Promise<string> {
     (reason: unknown) => reason,
   )
   expect(error).toBeInstanceOf(AdmissionConfigurationError)
-  const { message } = error as Error
+  const { name, message } = error as Error
+  expect(name).toBe('AdmissionConfigurationError')
   expect(message).not.toMatch(/\n|hunter2/)
   return message.replaceAll(`${folder}/`, '')
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { FakeClient } from '../../../test/support/fake-client.ts'
 import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import { systemClock } from '../../base/clock.ts'
+import { StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { AppliedObject } from './applied-records.ts'
 import { configDigest } from './held-config.ts'
@@ -133,4 +134,85 @@ test('what is marked is told of some namespaces in a turn of the loop', async ()
   counter.stop()
   expect(told).toBe(350)
   expect(counter.turns).toBeGreaterThanOrEqual(3)
+})
+
+describe('without records', () => {
+  const open = (records?: readonly AppliedObject[]) => {
+    const client = new FakeClient()
+    const told: string[] = []
+    const note = (what: string) => (about: string) => void told.push(`${what} ${about}`)
+    const index = new PopulatedIndex({
+      ...{ client, clock: systemClock, onDrift: note('drift'), onRecorded: note('recorded'), onLeft: note('left') },
+      ...(records === undefined ? {} : { records: { of: () => records } }),
+      onError: (error) => void told.push(String(error)),
+    })
+    return { client, told, index, stop: new AbortController() }
+  }
+
+  test('what bears marks is believed to be ours, as long as it is there', async () => {
+    const { client, told, index, stop } = open()
+    await client.create(kind, applied('1'))
+    expect(await index.watchKind(kind, stop.signal)).toBe(true)
+    expect(index.claimsIn('team')).toMatchObject([{ name: 'one', uid: 'u', template: 't', digest: '' }])
+    expect(index.claimsIn('elsewhere')).toEqual([])
+    expect(index.holdings.holds('t', 'team')).toBe(true)
+    await client.delete(kind, { namespace: 'team', name: 'one' })
+    await expect.poll(() => told).toEqual(['drift team', 'left t', 'drift team'])
+    expect([index.find(kind, 'team', 'one'), [...index.livesIn('team')]]).toEqual([undefined, []])
+    stop.abort()
+  })
+
+  test('with them, the record says what is ours', async () => {
+    const one = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid: 'x', template: 't', generation: 1 }
+    const record = [{ ...one, digest: '', content: '' }]
+    const { client, index, stop } = open(record)
+    await client.create(kind, applied('1'))
+    await index.watchKind(kind, stop.signal)
+    expect(index.claimsIn('team')).toBe(record)
+    expect(index.holdings.holds('t', 'team')).toBe(false)
+    stop.abort()
+  })
+
+  test('a kind is listed once, however often it is asked for', async () => {
+    const { client, index, stop } = open()
+    let listed = 0
+    const { list } = client
+    client.list = (...given) => (listed++, list.apply(client, given)) as never
+    for (let i = 0; i < 3; i++) await index.watchKind(kind, stop.signal)
+    expect(listed).toBe(1)
+    stop.abort()
+  })
+
+  test.each([403, 404, 405, 503])('a server that answers %s does not say what there is', async (code) => {
+    const { client, told, index, stop } = open()
+    client.list = () => Promise.reject(new StatusError('no', { code }))
+    expect(await index.watchKind(kind, stop.signal)).toBe(false)
+    expect(told).toEqual(['StatusError: no'])
+    stop.abort()
+  })
+})
+
+test('what we wrote is as we wrote it, whichever tells of it first', async () => {
+  await using world = new World()
+  await world.look()
+  const written = world.index.writing(kind, 'team', 'one')
+  const object = await world.client.create(kind, applied('1'))
+  written({ object, config: 'config', extended: 'data.b' })
+  expect(world.found).toMatchObject({
+    applied: 'config',
+    extended: 'data.b',
+    revision: object.metadata.resourceVersion,
+  })
+  const { extended: _, ...told } = world.found ?? {}
+  world.index.upToDate({ ...told, held: 'x' } as never, 'next')
+  expect(world.found).toMatchObject({ applied: 'next' })
+  expect(world.found).not.toHaveProperty('held')
+  expect(world.index.mustAsk('team')).toBe(false)
+  // What another writes after it is drift, though it came before our answer.
+  const again = world.index.writing(kind, 'team', 'one')
+  await world.edit('2')
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(world.drift).toEqual([])
+  again(undefined)
+  await expect.poll(() => world.drift).toEqual(['team'])
 })
