@@ -76,6 +76,34 @@ describe('what is gathered', () => {
     expect(begun).toEqual(['flood 0', 'flood 1', 'read'])
   })
 
+  test.each([
+    { each: 'short', tookMs: 0.05, together: [1, 2, 4, 8, 8, 8] },
+    { each: 'half a millisecond', tookMs: 0.5, together: [1, 2, 2, 2, 2] },
+    { each: 'long', tookMs: 2, together: [1, 1] },
+  ])('is looked at behind as many as are done within a millisecond, where each is $each', ({ tookMs, together }) => {
+    const looked: number[] = []
+    let set = 0
+    gathered = new Gathered({
+      now: () => nowMs,
+      soon: (run) => turns.push(run),
+      behind: (run) => {
+        looked.push(set)
+        nowMs += set * tookMs
+        set = 0
+        run()
+      },
+    })
+    for (let i = 0; i < 31; i++) {
+      gathered.add(mine, () => {
+        set++
+        return true
+      })
+    }
+    endTurn()
+    // Nothing is behind the last one.
+    expect(set === 0 ? looked : [...looked, set]).toEqual(together)
+  })
+
   test('of many flows is given a few milliseconds of each turn', () => {
     for (let i = 0; i < 40; i++) add(`${i}`, { flow: `user ${i}` }, 1)
     endTurn()
