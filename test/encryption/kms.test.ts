@@ -163,6 +163,34 @@ describe('provider kms', () => {
     expect(await read(first)).toBe('by the second')
   })
 
+  it('nor is it taken for absence by a list or a watch: all that covers such a value fails', async () => {
+    const memory = new MemoryStorage({})
+    await using first = await encrypted(memory)
+    await write(first, 'by the first', '/registry/secrets/a/a')
+    const after = await first.currentRevision()
+    plugin.keyId = '2'
+    {
+      const second = await encrypted(memory)
+      await write(second, 'by the second')
+      second.encryption[Symbol.dispose]()
+    }
+    await plugin.stop()
+    const failure = expect.objectContaining({
+      code: 'unavailable',
+      message: expect.stringMatching(/^nothing can be decrypted: KMS provider test: Decrypt: /) as string,
+    })
+    const span = prefixSpan('/registry/secrets/')
+    await expect(first.range(span)).rejects.toThrow(failure)
+    await using watch = first.watch(span, after, new AbortController().signal)
+    await expect(watch[Symbol.asyncIterator]().next()).rejects.toThrow(failure)
+    expect((await first.range(prefixSpan('/registry/secrets/a/a'))).entries).toHaveLength(1)
+    await plugin.start()
+    expect((await first.range(span)).entries.map(({ value }) => Buffer.from(value).toString())).toEqual([
+      'by the first',
+      'by the second',
+    ])
+  })
+
   it('does not start while the plugin is away', async () => {
     await plugin.stop()
     await expect(encrypted(new MemoryStorage({}))).rejects.toThrow(/^KMS provider test: Status: .*ENOENT/)
