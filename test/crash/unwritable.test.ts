@@ -65,9 +65,9 @@ interface Server {
   end(signal: NodeJS.Signals): Promise<Exit | undefined>
 }
 
-async function start(place: string): Promise<Server> {
+async function start(place: string, more: readonly string[] = []): Promise<Server> {
   const listen = `127.0.0.1:${await freePort()}`
-  const args = ['up', '--data-dir', join(place, 'data'), '--listen', listen, '--output', 'json']
+  const args = ['up', '--data-dir', join(place, 'data'), '--listen', listen, '--output', 'json', ...more]
   const { child, ready, log } = await startServing<{ kubeconfig: string }>(args)
   const kubeconfig = await readFile(ready.kubeconfig, 'utf8')
   const client = clientOf(kubeconfig, { listen })
@@ -155,6 +155,14 @@ describe.skipIf(why !== undefined)(
       },
     )
 
+    it('by several workers, of which there was one before', { timeout: 180_000 }, async () => {
+      await (await begin()).end('SIGTERM')
+      disk?.remount('ro')
+      const server = await start(disk?.place ?? '', ['--workers', '2'])
+      await expectOnlyRead(server, isReadOnly)
+      expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })
+    })
+
     it('since its file system became read-only under it', { timeout: 180_000 }, async () => {
       const server = await begin()
       disk?.breakDown()
@@ -162,7 +170,7 @@ describe.skipIf(why !== undefined)(
       // Whichever met it first.
       const met = /state\.db (failed \(disk I\/O error, code \d+\)|is read-only for this process); no more writes/
       await expectOnlyRead(server, met)
-      await server.end('SIGTERM')
+      expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })
       await expectOnlyRead(await start(disk?.place ?? ''), isReadOnly)
     })
 

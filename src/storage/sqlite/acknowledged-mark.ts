@@ -74,8 +74,11 @@ export class AcknowledgedMark implements Disposable {
     // One that is under way closes the file itself.
     if (this.#flush === 'under way') return
     clearTimeout(this.#flush)
-    fsyncSync(this.#file)
-    closeSync(this.#file)
+    try {
+      fsyncSync(this.#file)
+    } finally {
+      closeSync(this.#file)
+    }
   }
 
   #flushNow(): void {

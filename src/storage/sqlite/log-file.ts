@@ -224,13 +224,16 @@ export class LogFile implements WriterLog {
 
   close(): void {
     try {
-      this.#database.close()
-      // Where nothing can be written any more, it stays as it was.
-      if (!this.#broken) this.#rememberMade()
+      try {
+        this.#database.close()
+        // Where nothing can be written any more, it stays as it was.
+        if (!this.#broken) this.#rememberMade()
+      } finally {
+        this.#opened.dispose()
+      }
     } catch (error) {
-      throw errorOf(faultOf(error, this.path))
-    } finally {
-      this.#opened.dispose()
+      // What broke it was told then; nothing is acknowledged since.
+      if (!this.#broken) throw errorOf(faultOf(error, this.path))
     }
   }
 
