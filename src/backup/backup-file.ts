@@ -1,7 +1,7 @@
 /**
  * A backup as a file: lines of JSON, so that it can be looked into with any tool.
  *
- *   {"format":"borough-backup","version":1,"revision":99327,"time":"2026-11-21T06:00:00Z"}
+ *   {"format":"borough-backup","version":1,"revision":99327,"time":"2026-11-21T06:00:00Z","until":1795240800120}
  *   {"key":"/registry/namespaces/default","value":"{\"metadata\":…","crc":…}      or "base64" where it is not UTF-8
  *   {"entries":81,"sha256":"…"}
  *
@@ -11,8 +11,10 @@
  */
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import type { Clock } from '../base/clock.ts'
 import { openPrivatePart } from '../base/private-files.ts'
 import type { ReportProgress } from '../base/progress.ts'
+import { formatTime } from '../kube/time.ts'
 import { positionsPerCommit } from '../storage/storage.ts'
 import { crcOf, encodedValue } from './change-file.ts'
 import { type BackupLine, linesOf } from './json-lines.ts'
@@ -49,7 +51,10 @@ export function lastIssued(revision: number, timeMs: number, nowMs: number): num
 
 /** What a backup says of itself, beside what it holds. */
 export interface BackupContents extends Contents {
+  /** All that was committed by then is in it. */
   readonly timeMs: number
+  /** Nothing is in it that was committed later. Files of before tell no more than the second. */
+  readonly untilMs: number
   readonly sha256: string
 }
 
@@ -98,9 +103,11 @@ async function contentsOf(path: string): Promise<Omit<BackupContents, 'sha256' |
   if (header.version !== version || header.revision === undefined) {
     throw new CopyError(`${path} has format version ${header.version}, this version reads ${version}`)
   }
+  const timeMs = Date.parse(String(header.time))
   return {
     revision: header.revision,
-    timeMs: Date.parse(String(header.time)),
+    timeMs,
+    untilMs: header.until ?? timeMs + 999,
     pairs: () => pairsOf(path, lines),
     [Symbol.asyncDispose]: async () => void (await lines.return(undefined)),
   }
@@ -125,14 +132,15 @@ async function* pairsOf(path: string, lines: AsyncGenerator<{ readonly line: Bac
   throw new CopyError(`${path} is cut off: its last line is missing`)
 }
 
-/** `time`: RFC 3339, for the reader of the file. */
 /** `finalPath`: by the revision of what is kept; default: `path`. */
 export async function backupTarget(
   path: string,
-  time: string,
+  clock: Pick<Clock, 'now'>,
   finalPath: (revision: number) => string = () => path,
 ): Promise<Target> {
   const part = `${path}.part`
+  // Before what is kept is read: what is committed later is not of this time.
+  const time = formatTime(clock.now())
   const file = await openPrivatePart(part)
   const digest = new ContentDigest()
   let waiting: string[] = []
@@ -157,7 +165,7 @@ export async function backupTarget(
     isEmpty: async () => !(await exists(path)),
     begin: (revision) => {
       whole = finalPath(revision)
-      return add({ format, version, revision, time })
+      return add({ format, version, revision, time, until: clock.now() })
     },
     async write(pair) {
       digest.add(pair)

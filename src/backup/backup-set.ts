@@ -94,7 +94,7 @@ async function backUpWhole(folder: string, dataDir: string, options: SetOptions)
   await rm(part, { force: true })
   const source = storeSource({ dataDir }, options)
   let path = part
-  const file = await backupTarget(part, formatTime(options.clock.now()), (revision) => {
+  const file = await backupTarget(part, options.clock, (revision) => {
     path = join(folder, `full-${digits(revision)}`)
     return path
   })

@@ -3,7 +3,6 @@
  * backup`. What other folders see of this one. `store-copy.ts` copies and verifies; `store-places.ts` and
  * `backup-file.ts` are the places.
  */
-import { formatTime } from '../kube/time.ts'
 import { backupSource, backupTarget, lastIssued } from './backup-file.ts'
 import { decryptedSource, encryptedTarget } from './key-entries.ts'
 import { type RestorePoint, setSource } from './set-source.ts'
@@ -70,10 +69,7 @@ const datedSource = (file: string, { clock, report }: PlaceOptions): Source => (
 
 /** @throws CopyError, PrivateFileError, DataDirBusyError, StorageError */
 export async function targetAt(place: TargetPlace, options: PlaceOptions): Promise<Target> {
-  const target =
-    'file' in place
-      ? await backupTarget(place.file, formatTime(options.clock.now()))
-      : await storeTarget(place, options)
+  const target = 'file' in place ? await backupTarget(place.file, options.clock) : await storeTarget(place, options)
   const { encryption } = options
   return encryption === undefined || 'dataDir' in place ? target : encryptedTarget(target, encryption)
 }

@@ -3,6 +3,7 @@ import { lstat, mkdtemp, readFile, stat, symlink, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../base/clock.ts'
 import { backupTarget } from './backup-file.ts'
 import { type KeptChange, readChangeFile, writeChangeFile } from './change-file.ts'
 
@@ -17,7 +18,7 @@ const ways: { name: string; write: (path: string) => Promise<void> }[] = [
   {
     name: 'a backup',
     async write(path) {
-      await using target = await backupTarget(path, time)
+      await using target = await backupTarget(path, systemClock)
       await target.begin(1, 'x')
       await target.write({ key: '/a', value })
       await target.finish()

@@ -12,6 +12,8 @@ export interface BackupLine {
   readonly previous?: string
   /** RFC 3339 of the whole, ms since 1970 of a change. */
   readonly time?: string | number
+  /** Of the whole, ms since 1970. */
+  readonly until?: number
   readonly key?: string
   readonly value?: string
   readonly base64?: string

@@ -34,8 +34,9 @@ async function noneBefore(folder: string, files: readonly SetFile[]): Promise<Co
   const oldest = files.find(({ after }) => after === undefined)
   if (oldest === undefined) return new CopyError(`${folder} has no full backup`)
   await using contents = await backupSource(oldest.path).read()
-  const made = contents.timeMs === undefined ? '' : ` of ${formatTime(contents.timeMs)}`
-  const known = `the oldest is ${oldest.path}, at revision ${oldest.revision}${made}`
+  // The first whole second that it can be restored for.
+  const made = formatTime(contents.untilMs + 999)
+  const known = `the oldest is ${oldest.path}, at revision ${oldest.revision} of ${made}`
   return new CopyError(`${folder} has no full backup of then or before: ${known}`)
 }
 
@@ -46,7 +47,7 @@ async function baseOf(files: readonly SetFile[], point: RestorePoint): Promise<S
     if (point === undefined || ('revision' in point && file.revision <= point.revision)) return file
     if (!('timeMs' in point)) continue
     await using contents = await backupSource(file.path).read()
-    if ((contents.timeMs ?? 0) <= point.timeMs) return file
+    if (contents.untilMs <= point.timeMs) return file
   }
   return undefined
 }

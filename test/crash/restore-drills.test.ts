@@ -151,6 +151,28 @@ describe('a set of backups', () => {
     )
   })
 
+  it('a full backup is not what was earlier in its second', async () => {
+    const start = Date.UTC(2026, 0, 1)
+    const now = { ms: start + 100 }
+    const clock = { ...systemClock, now: () => now.ms }
+    const log = new LogFile(
+      { directory: join(dataDir, 'store'), maxFileBytes: 0, reserveBytes: 0, lockTimeoutMs: 0, acceptLoss: false },
+      undefined,
+      clock.now,
+    )
+    await backUpInto(set, dataDir, { clock, log: silentLog })
+    for (const [i, key] of ['/a', '/b'].entries()) {
+      now.ms = start + 200 * (i + 1)
+      log.commit([{ ticket: i + 1, guards: 0, keys: [key], expects: [0], values: [Buffer.from(key)] }], 0)
+    }
+    now.ms = start + 600
+    expect((await backUpInto(set, dataDir, { clock, log: silentLog, fullAfterMs: 0 })).full).toBe(true)
+    log.close()
+    expect(Object.keys(await restoredState({ timeMs: start + 300 }))).toEqual(['/a'])
+    expect(Object.keys(await restoredState())).toEqual(['/a', '/b'])
+    await expect(restore({ timeMs: start + 50 })).rejects.toThrow(/ of 2026-01-01T00:00:01Z$/)
+  })
+
   it('the command writes all of it before its process ends', async () => {
     {
       await using storage = await open()
