@@ -182,6 +182,17 @@ const cases: readonly {
     failing: [['GET', '/apis/example.com/v1/widgets']],
     served: [['POST', '/api/v1/namespaces/team-b/configmaps', configMap]],
   },
+  ...['flowschemas/catch-all', 'prioritylevelconfigurations/workload-low'].map((each) => ({
+    key: `/registry/${each}`,
+    failing: [
+      ['GET', `/apis/flowcontrol.apiserver.k8s.io/v1/${each}`],
+      ['GET', `/apis/flowcontrol.apiserver.k8s.io/v1/${each.split('/')[0]}`],
+    ] as const,
+    served: [
+      ['GET', '/api/v1/namespaces/team-a/configmaps', undefined, ann],
+      ['POST', '/api/v1/namespaces/team-b/configmaps', configMap],
+    ] as const,
+  })),
   {
     key: '/registry/namespaces/team-a',
     failing: [

@@ -5,7 +5,7 @@
 
 import type { Strategy } from '../../catalog/strategy.ts'
 import { keysOf } from '../../controller/source.ts'
-import type { Feature, FeatureContext } from '../../feature/feature.ts'
+import type { DefaultObject, Feature, FeatureContext } from '../../feature/feature.ts'
 import {
   type BootstrapWrite,
   type FlowControl,
@@ -35,6 +35,12 @@ const plans = [
   [flowSchemasResource, planFlowSchemas],
 ] as const
 
+const bootstrapObjects: readonly DefaultObject[] = plans.flatMap(([resource, plan]) =>
+  plan([]).flatMap((write) =>
+    write.verb === 'create' ? [{ resource, object: write.object, fieldManager: bootstrapManager }] : [],
+  ),
+)
+
 export const flowControlFeature = (control: Pick<FlowControl, 'configure' | 'metrics'>): Feature => ({
   name: 'flowschemas',
   controllerRules: {
@@ -43,19 +49,18 @@ export const flowControlFeature = (control: Pick<FlowControl, 'configure' | 'met
       may('patch update', group, 'flowschemas/status'),
     ],
   },
-  defaultObjects: plans.flatMap(([resource, plan]) =>
-    plan([]).flatMap((write) =>
-      write.verb === 'create' ? [{ resource, object: write.object, fieldManager: bootstrapManager }] : [],
-    ),
-  ),
+  defaultObjects: bootstrapObjects,
   open(context) {
     const { clock } = context
     const stored = storedObjects(context)
     const updates = new ConditionUpdates()
+    const schemaType = context.typeOf(flowSchemasResource)
+    const isSound = (name: string): boolean =>
+      context.stored.find(schemaType.storageName, '', name)?.damage === undefined
     const configure = (): void => {
       const schemas = stored(flowSchemasResource) as FlowSchemaObject[]
       const levels = stored(priorityLevelConfigurationsResource) as PriorityLevelObject[]
-      updates.replace(control.configure(schemas, levels))
+      updates.replace(control.configure(schemas, levels).filter(({ name }) => isSound(name)))
     }
     const plan = (): [GroupVersionResource, BootstrapWrite[]][] =>
       plans.map(([resource, missing]) => [resource, missing(stored(resource))])
@@ -99,8 +104,17 @@ export const flowControlFeature = (control: Pick<FlowControl, 'configure' | 'met
   },
 })
 
-function storedObjects({ lister, typeOf }: FeatureContext): (resource: GroupVersionResource) => KubeObject[] {
-  return (resource) => [...lister.list(typeOf(resource), '')].map(({ object }) => object)
+/** For a damaged one its bootstrap object decides; where there is none of its name, it decides nothing. */
+function storedObjects({ stored, typeOf }: FeatureContext): (resource: GroupVersionResource) => KubeObject[] {
+  return (resource) => {
+    const type = typeOf(resource)
+    return stored.versions(type.storageName, '').flatMap((version) => {
+      if (version.damage === undefined) return [version.as(type).object]
+      return bootstrapObjects
+        .filter((made) => made.resource === resource && made.object.metadata.name === version.key)
+        .map(({ object }) => object)
+    })
+  }
 }
 
 /** Calls `changed` after any change of either kind, once for changes that come together. */
