@@ -161,9 +161,12 @@ export function isTrue(value: string | null): boolean {
   return value !== null && value !== 'false' && value !== '0'
 }
 
+const pinsName = /metadata\.name\s*=/
+
 /** A selector that pins one name authorizes like a request for that name; one that can't be read pins none. */
 function nameInFieldSelector(selector: string | null): string {
-  if (!selector?.includes('metadata.name')) return ''
+  // Asked before it is known who the client is: what can pin none is not read.
+  if (selector === null || !pinsName.test(selector)) return ''
   try {
     return requiredField(parseFieldSelector(selector), 'metadata.name') ?? ''
   } catch {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Turns } from '../../base/turns.ts'
-import type { Refused } from '../../flowcontrol/flowcontrol.ts'
+import { type Slice, Turns } from '../../base/turns.ts'
+import type { Admission, Refused } from '../../flowcontrol/flowcontrol.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import { priorityAndFairness } from './priority-and-fairness.ts'
 
@@ -30,3 +30,37 @@ test('refusals of a client without credentials do not count for clients at other
   expect(ask('ann', '192.0.2.1')).toThrow(/Too many requests/)
   expect(flows).toEqual(['address 192.0.2.1', 'address 192.0.2.2', 'user ann'])
 })
+
+test.each([
+  { chars: 4096, isLong: false },
+  { chars: 4097, isLong: true },
+])(
+  'a request with a query of $chars characters has a place among long work first: $isLong',
+  async ({ chars, isLong }) => {
+    const order: string[] = []
+    const place = Promise.withResolvers<Slice>()
+    const seat = { granted: true, headers: {}, level: { name: 'l', isExempt: false }, release() {}, charge() {} }
+    const stage = priorityAndFairness({
+      flowControl: { admit: () => seat as unknown as Admission },
+      now: () => 0,
+      began() {},
+      longWork: {
+        begin() {
+          order.push('waits')
+          return place.promise
+        },
+      },
+      lateRefusals: { timeOf: () => 'now' },
+    })
+    const handler = stage(() => {
+      order.push('works')
+      return { status: 200, headers: {}, body: new Uint8Array() }
+    })
+    const context = { seats: [], user: { username: 'ann', groups: [] }, longPlace: { end: () => order.push('ends') } }
+    const answer = handler({ query: 'q'.repeat(chars) } as ApiRequest, context as unknown as RequestContext)
+    expect(order).toEqual(isLong ? ['waits'] : ['works', 'ends'])
+    place.resolve(new Turns().slice())
+    expect(await answer).toMatchObject({ status: 200 })
+    expect(order).toEqual(isLong ? ['waits', 'works', 'ends'] : ['works', 'ends'])
+  },
+)

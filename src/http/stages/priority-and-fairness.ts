@@ -6,6 +6,8 @@
  * this server, and admitted again afterwards. It ends when the answer has been made: answers drain, and watches go on,
  * without a seat. What they take of the main thread then is charged to their flow all the same.
  *
+ * A request with a long query has a place among those that take long before it goes on (`long-work.ts`).
+ *
  * Our own controllers pass by: the server's own work must not wait behind a tenant's.
  */
 import { andFinally, andThen, type Eventual, isPending } from '../../base/eventual.ts'
@@ -37,6 +39,12 @@ export function priorityAndFairness(deps: PriorityAndFairnessDeps): Stage {
   }
 }
 
+/**
+ * Above it a query is long work, like a long body: selectors of thousands of terms are read and put to objects in
+ * slices, and requests that take turns for them would all keep their seats meanwhile.
+ */
+const longQueryChars = 4096
+
 /** @throws StatusError TooManyRequests */
 function work(
   deps: PriorityAndFairnessDeps,
@@ -51,7 +59,10 @@ function work(
   context.longWork = deps.longWork
   context.seats.push(seat)
   return andFinally(
-    () => next(request, context),
+    () =>
+      request.query.length > longQueryChars
+        ? andThen(deps.longWork.begin(request, context), () => next(request, context))
+        : next(request, context),
     () => {
       seat.leave()
       context.longPlace?.end()
