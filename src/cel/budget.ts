@@ -106,12 +106,20 @@ export class Budget {
   readonly #deadline: number
   readonly #now: () => number
   readonly #allowance: Allowance | undefined
+  /** What is left of all pieces of work, which are the same on every machine. */
+  #workLeft: number
   #work = 0
   #cost = 0
   #limit = costPerCall
 
   /** Without an allowance it has the thread to itself. */
-  constructor(cost: number = costPerObject, now: () => number = threadMilliseconds, allowance?: Allowance) {
+  constructor(
+    cost: number = costPerObject,
+    now: () => number = threadMilliseconds,
+    allowance?: Allowance,
+    work: number = Infinity,
+  ) {
+    this.#workLeft = work
     this.left = cost
     this.#now = now
     this.#deadline = now() + maxMilliseconds
@@ -152,6 +160,8 @@ export class Budget {
   /** Work in proportion to `amount`: characters, items. */
   work(amount: number): void {
     this.#work += amount
+    this.#workLeft -= amount
+    if (this.#workLeft < 0) throw new BudgetError('time')
     if (this.#work >= workBetweenLooks) this.look()
   }
 

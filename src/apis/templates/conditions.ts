@@ -29,6 +29,10 @@ const boolOnly: readonly CelType[] = [{ kind: 'bool', name: 'bool', params: [] }
 export const longestExpression = 4096
 /** For all conditions of one namespace, in CEL's units: beyond it expressions would need a thread of their own. */
 const mostCost = 500_000
+/** What costs little may be much work: to find all matches in a long text. Some 50 ms at worst. */
+const mostWork = 600_000
+/** Of all conditions of a template, which are compiled in one piece: some 40 ms. */
+export const longestTogether = 32_768
 
 /** Why an expression can't be a condition; undefined = it can. */
 export function conditionProblem(expression: string): string | undefined {
@@ -71,7 +75,7 @@ export class Conditions {
   judge(template: NamespaceTemplate, object: TemplateObject, when: string): ConditionVerdict {
     const { program, problem } = programOf(object, when)
     if (!program) return problem
-    this.#budget ??= new Budget(mostCost)
+    this.#budget ??= new Budget(mostCost, undefined, undefined, mostWork)
     const budget = this.#budget
     try {
       budget.beginCall(budget.left)

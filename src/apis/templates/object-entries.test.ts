@@ -59,6 +59,15 @@ describe('an entry', () => {
     },
   ])('$name is wrong', ({ entry, errors }) => expect(told({ template }, entry)).toEqual(errors))
 
+  test('with conditions that are too long together is wrong, and none of them is parsed', () => {
+    const entries = (last: string): ObjectEntry[] =>
+      [...Array<string>(7).fill(`true${' '.repeat(4092)}`), last].map((when) => ({ template, when }))
+    expect(told(...entries(`true${' '.repeat(4092)}`))).toEqual([])
+    expect(told(...entries(`(${' '.repeat(4096)}`))).toEqual([
+      ': Forbidden: conditions may have 32768 characters together, not 32769',
+    ])
+  })
+
   test('is one of at most twenty with sources', () => {
     const many = (count: number): ObjectEntry[] => Array.from({ length: count }, () => ({ cloneFrom: from }))
     expect(told(...many(20), { template })).toEqual([])

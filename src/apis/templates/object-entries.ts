@@ -8,7 +8,7 @@ import {
   fieldRequired,
   fieldTooMany,
 } from '../../kube/field-error.ts'
-import { conditionProblem } from './conditions.ts'
+import { conditionProblem, longestTogether } from './conditions.ts'
 import { hasToken } from './tokens.ts'
 import type { CloneSource, ObjectEntry } from './types.ts'
 
@@ -18,12 +18,20 @@ const cloneFields = ['namespace', 'apiVersion', 'kind', 'name'] as const
 const clonedKinds = ['ConfigMap', 'Secret']
 
 export function entryErrors(entries: readonly ObjectEntry[]): FieldError[] {
+  const length = lengthOfConditions(entries)
+  // Together they are too much to parse.
+  if (length > longestTogether) {
+    return [fieldForbidden('spec.objects', `conditions may have ${longestTogether} characters together, not ${length}`)]
+  }
   const errors: FieldError[] = []
   for (const [i, entry] of entries.entries()) append(errors, oneEntryErrors(entry, `spec.objects[${i}]`))
   const clones = entries.filter(({ cloneFrom }) => cloneFrom !== undefined).length
   if (clones > mostClones) errors.push(fieldTooMany('spec.objects', clones, mostClones))
   return errors
 }
+
+export const lengthOfConditions = (entries: readonly ObjectEntry[]): number =>
+  entries.reduce((sum, { when = '' }) => sum + when.length, 0)
 
 function oneEntryErrors({ when, template, cloneFrom }: ObjectEntry, field: string): FieldError[] {
   const errors: FieldError[] = []

@@ -4,8 +4,9 @@ import { append } from '../../base/append.ts'
 import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { invalid } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import { findInCondition, longestExpression } from './conditions.ts'
+import { findInCondition, longestExpression, longestTogether } from './conditions.ts'
 import { metadataErrors } from './metadata-rules.ts'
+import { lengthOfConditions } from './object-entries.ts'
 import { isUnbounded, parameterErrors } from './parameter-rules.ts'
 import { evaluateParameters, givenFor } from './parameters.ts'
 import { matchErrors } from './selector-limits.ts'
@@ -27,8 +28,10 @@ export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: Name
     // Of these the entry says what is wrong.
     if (cloneFrom === undefined) append(errors, tokenErrors(source, field, parameters))
   }
-  for (const [i, { when = '' }] of (spec?.objects ?? []).entries()) {
-    // One that is too long is refused already, and not parsed.
+  const entries = spec?.objects ?? []
+  // What is too long is refused already, and not parsed.
+  if (lengthOfConditions(entries) > longestTogether) return errors
+  for (const [i, { when = '' }] of entries.entries()) {
     if (when === '' || when.length > longestExpression) continue
     const { problems, doubts } = findInCondition(when, parameters)
     for (const problem of problems) errors.push(fieldInvalid(`spec.objects[${i}].when`, when, problem))

@@ -46,6 +46,23 @@ describe('a value that is refused', () => {
     expect(faults[0]).toMatchObject({ parameter: parameter.name, field, wrong })
   })
 
+  test('values whose patterns are too much work together, counted in order', () => {
+    const pattern = '(a|b)*a(a|b){150}c'
+    const two = ['p', 'q'].map((name): TemplateParameter => ({ name, fromAnnotation: name, pattern }))
+    const faultsOf = (p: string, q: string): unknown[] => {
+      const { faults } = evaluateParameters(template(...two), { metadata: { annotations: { p, q } } })
+      return faults.map(({ parameter, wrong }) => [parameter, wrong])
+    }
+    const tooLong = `is too long to compare with ${pattern}: it and the values before it must be shorter`
+    const right = `${'a'.repeat(151)}c`
+    expect(faultsOf(right, right)).toEqual([])
+    expect(faultsOf(right, 'a'.repeat(1024))).toEqual([['q', tooLong]])
+    expect(faultsOf('a'.repeat(1024), right)).toEqual([
+      ['p', tooLong],
+      ['q', tooLong],
+    ])
+  })
+
   test('one that is missing says what it must be', () => {
     expect(evaluateParameters(template({ ...size, required: true }), { metadata: {} }).faults).toEqual([
       {

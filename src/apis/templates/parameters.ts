@@ -32,6 +32,13 @@ type Named = Pick<KubeObject, 'metadata'>
 /** Annotations may be 256 KiB long, and each character costs a step for each instruction of a pattern. */
 export const parameterValueMaxLength = 1024
 
+/** Of all values of a namespace with the patterns of a template, compared in one piece: some 20 ms at worst. */
+const stepsTogether = 250_000
+
+interface Steps {
+  left: number
+}
+
 export const noParameters: ParameterValues = { values: new Map(), faults: [] }
 
 /** What the parameters of a template stand for in a namespace. */
@@ -42,9 +49,10 @@ export function evaluateParameters(template: NamespaceTemplate, namespace: Named
   if (parameters.length === 0) return noParameters
   const values = new Map<string, string>()
   const faults: ParameterFault[] = []
+  const steps = { left: stepsTogether }
   for (const parameter of parameters) {
     const given = givenFor(parameter, namespace)
-    const wrong = given === '' ? missingOf(parameter) : findWrong(parameter, given)
+    const wrong = given === '' ? missingOf(parameter) : findWrong(parameter, given, steps)
     values.set(parameter.name, given === '' ? (parameter.default ?? '') : given)
     const value = given === '' ? undefined : given
     if (wrong !== undefined) faults.push({ parameter: parameter.name, field: fieldOf(parameter), value, wrong })
@@ -78,13 +86,21 @@ const missingOf = (parameter: TemplateParameter): string | undefined =>
   parameter.required ? `is required: it must be ${allowedFor(parameter)}` : undefined
 
 /** What is wrong with a value that is given. */
-export function findWrong(parameter: TemplateParameter, value: string): string | undefined {
+export function findWrong(
+  parameter: TemplateParameter,
+  value: string,
+  steps: Steps = { left: stepsTogether },
+): string | undefined {
   if (value.length > parameterValueMaxLength) return `must have at most ${parameterValueMaxLength} characters`
   // A line break would end the line of a file that the value stands in.
   if (/[\p{Cc}\u2028\u2029]/u.test(value)) return 'must have no control characters and no line breaks'
   const { enum: choices, pattern } = parameter
-  const isAllowed =
-    (choices === undefined || choices.includes(value)) && (pattern === undefined || matchesWhole(pattern, value))
+  const isChoice = choices === undefined || choices.includes(value)
+  if (isChoice && pattern !== undefined) {
+    steps.left -= (value.length + 1) * compilePattern(pattern).programSize()
+    if (steps.left < 0) return `is too long to compare with ${pattern}: it and the values before it must be shorter`
+  }
+  const isAllowed = isChoice && (pattern === undefined || matchesWhole(pattern, value))
   return isAllowed ? undefined : `must be ${allowedFor(parameter)}`
 }
 
