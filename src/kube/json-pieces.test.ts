@@ -71,6 +71,14 @@ describe('what is parsed in pieces is what the native parser makes of it', () =>
   })
 })
 
+test.each(['{"a":1[2,3]}', '{"a":-1{"b":1,"c":2}}', '{"a":1.5e[2,3]}', '{"a"[2,3]}', '{"a":"b"[2,3]}', '[1[2,3]]'])(
+  'what stands right before a container is refused: %s',
+  (text) => {
+    expect(inPieces(text, 0)).toBe('refused')
+    expect(inPieces(text, 1)).toBe('refused')
+  },
+)
+
 test('a long container is many pieces, however deep it lies', () => {
   const keyed = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, [i]]))
   const steps = parsingInPieces(JSON.stringify({ a: { b: [1, keyed, 2] }, c: keyed }))

@@ -158,9 +158,9 @@ function notAny(text: string, at: number): string {
   return ''
 }
 
-/** Of `"key" :`. */
+/** Of `"key" :`, before a container: a digit in its place would complete what stands there. */
 function keyOf(text: string): string {
-  const [key] = Object.keys(JSON.parse(`{${text}0}`) as JsonObject)
+  const [key] = Object.keys(JSON.parse(`{${text}[]}`) as JsonObject)
   if (key === undefined) throw new SyntaxError('A member has no name')
   return key
 }
