@@ -63,8 +63,12 @@ describe('an entry', () => {
     const entries = (last: string): ObjectEntry[] =>
       [...Array<string>(7).fill(`true${' '.repeat(4092)}`), last].map((when) => ({ template, when }))
     expect(told(...entries(`true${' '.repeat(4092)}`))).toEqual([])
-    expect(told(...entries(`(${' '.repeat(4096)}`))).toEqual([
-      ': Forbidden: conditions may have 32768 characters together, not 32769',
+    expect(entryErrors(entries(`(${' '.repeat(4096)}`))).toEqual([
+      {
+        type: 'FieldValueForbidden',
+        field: 'spec.objects',
+        body: 'Forbidden: conditions may have 32768 characters together, not 32769',
+      },
     ])
   })
 
