@@ -3,10 +3,11 @@
  * on, and nothing that either acknowledged is lost or damaged.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { verifyStoreAt } from '../../src/backup/backup.ts'
 import { systemClock } from '../../src/base/clock.ts'
@@ -104,6 +105,19 @@ describe('a store whose lock is removed, and that is opened a second time at onc
   })
 })
 
+/** SQLite's lock on the store is held meanwhile, so that no thread is stopped that has it: it would keep it. */
+async function stopBetweenTransactions(server: BoroughProcess): Promise<void> {
+  const tasks = `/proc/${server.pid}/task`
+  using store = new DatabaseSync(join(server.dataDir, 'store', 'state.db'), { timeout: startTimeoutMs })
+  store.exec('BEGIN IMMEDIATE')
+  server.send('SIGSTOP')
+  await vi.waitUntil(async () => {
+    const stats = (await readdir(tasks)).map((id) => readFileSync(join(tasks, id, 'stat'), 'utf8'))
+    return stats.every((stat) => /^\d+ \(.*\) T /.test(stat))
+  }, patience)
+  store.exec('ROLLBACK')
+}
+
 describe('the lock of a data directory', () => {
   it('is refused where a pipe lies in its place, and is not waited for', async () => {
     execFileSync('mkfifo', ['-m', '600', join(root, 'lock')])
@@ -146,26 +160,30 @@ describe('two servers', { timeout: 5 * startTimeoutMs }, () => {
     expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })
   })
 
-  it('that both have begun are soon one: that which stood still ends, and says why', async () => {
-    const log: string[] = []
-    await using server = await BoroughProcess.start([], (text) => log.push(text))
-    server.send('SIGSTOP')
-    await removeLocks(server)
-    const listen = `127.0.0.1:${await freePort()}`
-    const { child } = await startServing(['up', '--data-dir', server.dataDir, '--listen', listen, '--output', 'json'])
-    try {
-      server.send('SIGCONT')
-      expect(await server.ended()).toEqual({ code: 1, signal: null })
-      expect(log.join('')).toContain(
-        `borough: ${server.dataDir}/lock was removed while this server ran, and ${server.dataDir} is in use by ` +
-          `another borough (process ${child.pid}, https://${listen}): this one ends\n`,
-      )
-      // What tells of the other one is left alone.
-      expect(await readFile(join(server.dataDir, 'endpoint.json'), 'utf8')).toContain(`"pid":${child.pid}`)
-      const { findings } = await verifyStoreAt({ dataDir: server.dataDir }, options)
-      expect(findings).toEqual([])
-    } finally {
-      child.kill('SIGKILL')
-    }
-  })
+  const why = process.platform === 'linux' ? '' : ' (skipped: without /proc a stopped thread is not known)'
+  it.skipIf(why !== '')(
+    `that both have begun are soon one: that which stood still ends, and says why${why}`,
+    async () => {
+      const log: string[] = []
+      await using server = await BoroughProcess.start([], (text) => log.push(text))
+      await stopBetweenTransactions(server)
+      await removeLocks(server)
+      const listen = `127.0.0.1:${await freePort()}`
+      const { child } = await startServing(['up', '--data-dir', server.dataDir, '--listen', listen, '--output', 'json'])
+      try {
+        server.send('SIGCONT')
+        expect(await server.ended()).toEqual({ code: 1, signal: null })
+        expect(log.join('')).toContain(
+          `borough: ${server.dataDir}/lock was removed while this server ran, and ${server.dataDir} is in use by ` +
+            `another borough (process ${child.pid}, https://${listen}): this one ends\n`,
+        )
+        // What tells of the other one is left alone.
+        expect(await readFile(join(server.dataDir, 'endpoint.json'), 'utf8')).toContain(`"pid":${child.pid}`)
+        const { findings } = await verifyStoreAt({ dataDir: server.dataDir }, options)
+        expect(findings).toEqual([])
+      } finally {
+        child.kill('SIGKILL')
+      }
+    },
+  )
 })
