@@ -13,7 +13,8 @@ export { hadStore } from '../storage/open-storage.ts'
 export { BackupLedger } from './backup-ledger.ts'
 export { type BackupPlan, BackupSchedule } from './backup-schedule.ts'
 export { backUpInto, forgetOld, type SetBackup } from './backup-set.ts'
-export { inOneLine, type UnopenedEntry } from './examination.ts'
+export { type CopiedFigures, CopiedValues, type UnopenedGroup } from './copied-values.ts'
+export { type EncryptedCount, inOneLine, type UnopenedEntry } from './examination.ts'
 export {
   type DamagedEntry,
   damagedAt,

@@ -113,9 +113,14 @@ function requireProblem(key: string, problem: Problem | undefined, { opens }: Ex
   throw new CopyError(`${inOneLine(problem.unopened)}. It is not lost: ${whatOpens(problem.unopened)}`)
 }
 
+const opening: Readonly<Record<UnopenedEntry['needs'], string>> = {
+  key: 'add its key to the configuration, behind those that are there',
+  plugin: 'it can be read when that plugin answers',
+  identity: 'add provider identity to the configuration',
+}
+
 /** For what nothing needs to be given up. */
-export const whatOpens = ({ needs }: Pick<UnopenedEntry, 'needs'>): string =>
-  needs === 'plugin' ? 'it can be read when that plugin answers' : 'add provider identity to the configuration'
+export const whatOpens = ({ needs }: Pick<UnopenedEntry, 'needs'>): string => opening[needs]
 
 async function soundValue(
   storage: Storage,

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { DamagedEntry, Remedy, RestorePoint, UnopenedToRepair, Verification } from '../backup/backup.ts'
 import type { Paint } from './colour.ts'
+import { encryptedInWords } from './encrypted-text.ts'
 import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
 import { printAnswer } from './output.ts'
 import { readableFile } from './path-flags.ts'
@@ -213,13 +214,4 @@ function inWords({ revision, entries, changes, unsealed = 0, encrypted, unopened
   const old = unsealed === 0 ? '' : ` (${unsealed} from before there were checksums)`
   const sealed = encryptedInWords(encrypted, unopenedEntries !== undefined)
   return `${entries} entries${sealed}${history}${old} at revision ${revision}`
-}
-
-function encryptedInWords(encrypted: Verification['encrypted'], wereOpened: boolean): string {
-  if (encrypted.length === 0) return ''
-  const by = encrypted.map(({ provider, name, keyId, entries }) => {
-    return `${entries} with ${provider} ${name}${keyId === undefined ? '' : ` key ${keyId}`}`
-  })
-  const hint = wereOpened ? '' : '; not opened, for want of --encryption-provider-config'
-  return ` (encrypted: ${by.join(', ')}${hint})`
 }

@@ -2,8 +2,18 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { CopyResult, Place, RestorePoint, Source, StorePlace, Target, TargetPlace } from '../backup/backup.ts'
+import type {
+  CopiedFigures,
+  CopyResult,
+  Place,
+  RestorePoint,
+  Source,
+  StorePlace,
+  Target,
+  TargetPlace,
+} from '../backup/backup.ts'
 import type { ReportProgress } from '../base/progress.ts'
+import { encryptedInWords, unopenedInWords } from './encrypted-text.ts'
 import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
 import { stoppable } from './ending.ts'
 import { outputOption, printAnswer } from './output.ts'
@@ -36,7 +46,8 @@ interface RestoreFlags extends StoreFlags, EncryptionFlags {
 const digestHelp = `
 What was written is read back: a digest over all keys and values must be that of what was read, or the command fails.
 Nothing is ever overwritten. The keys of the certificate authority and of service accounts go along. Values that are
-encrypted stay so; where those keys are files, --encryption-provider-config says how to encrypt or decrypt them.`
+encrypted stay so; where those keys are files, --encryption-provider-config says how to encrypt or decrypt them. With it
+each value is tried too: what none of its keys opens is copied and told`
 
 export function addStorageCommand(program: Command): void {
   const storage = program.command('storage').description('whole stores')
@@ -53,7 +64,7 @@ export function addStorageCommand(program: Command): void {
     .addOption(outputOption('the result'))
     .addHelpText(
       'after',
-      `${digestHelp}
+      `${digestHelp}, and it ends with 1.
 A server that runs on the source may go on; what it writes from now on is not in the copy, so stop it first to move.
 
 Examples:
@@ -75,7 +86,7 @@ export function addBackupCommand(program: Command): void {
   withQuietFlag(addEncryptionOption(addStoreOptions(backup)))
     .addHelpText(
       'after',
-      `${digestHelp}
+      `${digestHelp}.
 
 Examples:
   borough backup --data-dir /var/lib/borough --incremental --to /backup/borough
@@ -101,7 +112,7 @@ export function addRestoreCommand(program: Command): void {
   withQuietFlag(addEncryptionOption(addStoreOptions(restore)))
     .addHelpText(
       'after',
-      `${digestHelp}
+      `${digestHelp}, and it ends with 1.
 A backup that is damaged or cut off is refused before anything is written.
 
 Examples:
@@ -129,12 +140,13 @@ async function run(
     return `${'dataDir' in to ? to.dataDir : 'the target'} holds only a part: empty it before it is filled again`
   }
   const work = async (report: ReportProgress): Promise<void> => {
-    const { copyStore, sourceAt, targetAt } = await import('../backup/backup.ts')
+    const { CopiedValues, copyStore, sourceAt, targetAt, whatOpens } = await import('../backup/backup.ts')
     const options = { ...(await placeOptions(encryptionOf(flags, command).encryption)), report }
     using _ = options.encryption
     const began = performance.now()
     await using opened = new AsyncDisposableStack()
-    let source = sourceAt(from, options)
+    const values = new CopiedValues(options)
+    let source = values.of(sourceAt(from, options))
     if ('dataDir' in to && !existsSync(to.dataDir)) {
       // So that a source that can't be read leaves no data directory behind.
       const contents = opened.use(await source.read())
@@ -145,11 +157,15 @@ async function run(
     const result = await copyStore(source, tellingBegin(target, written), report)
     const seconds = (performance.now() - began) / 1000
     progress[Symbol.dispose]()
+    const figures = values.figures()
     await printAnswer(command, {
-      value: { ...result, seconds },
-      text: () => `${inWords(done, source, target, result)}\n`,
+      value: { ...result, seconds, ...figures },
+      text: (_paint, _isWide, shown) =>
+        `${inWords(done, source, target, shown)}\n${unopenedInWords(shown.unopened ?? [], whatOpens)}`,
       names: [target.name],
     })
+    // A backup is good for whatever has the keys; what is filled here is to be served with those that were given.
+    if (!('file' in to) && (figures.unopened ?? []).length > 0) process.exitCode = 1
   }
   await stoppable(progress.report, work, left)
 }
@@ -204,10 +220,11 @@ function inWords(
   done: string,
   source: Source,
   target: Target,
-  { entries, bytes, revision, sha256 }: CopyResult,
+  { entries, bytes, revision, sha256, encrypted, unopened }: CopyResult & CopiedFigures,
 ): string {
+  const sealed = encryptedInWords(encrypted, unopened !== undefined)
   return (
-    `${source.name} ${done} to ${target.name}: ${entries} entries, ${mebibytes(bytes)}, at revision ` +
+    `${source.name} ${done} to ${target.name}: ${entries} entries${sealed}, ${mebibytes(bytes)}, at revision ` +
     `${revision}; verified, sha256 ${sha256}`
   )
 }

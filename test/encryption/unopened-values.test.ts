@@ -1,4 +1,7 @@
-/** `borough storage verify` and `repair` on values that no key opens: apart from damage, never given up unasked. */
+/**
+ * `borough storage verify` and `repair` on values that no key opens: apart from damage, never given up unasked. And
+ * what copies say that take them along.
+ */
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,11 +34,15 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 const configuration = (...providers: readonly object[]): Promise<string> =>
   writeConfiguration(folder, { resources: ['secrets'], providers })
 
+/** On the store. */
+const borough = (providers: readonly object[], ...args: string[]): Promise<Result> =>
+  execute(providers, ...args, '--data-dir', dataDir)
+
 /** `providers`: none, without a configuration. */
-async function borough(providers: readonly object[], ...args: string[]): Promise<Result> {
+async function execute(providers: readonly object[], ...args: string[]): Promise<Result> {
   const config = providers.length === 0 ? [] : ['--encryption-provider-config', await configuration(...providers)]
   return await new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args, '--quiet', '--data-dir', dataDir, ...config], (error, out, err) => {
+    execFile(process.execPath, [main, ...args, '--quiet', ...config], (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err })
     })
   })
@@ -151,6 +158,63 @@ describe('verify', () => {
   })
 })
 
+describe('a copy', () => {
+  const toldOf = (made: string, reason: string, then: string): RegExp =>
+    new RegExp(
+      `; verified, sha256 [0-9a-f]{64}\\n\\d+ entries ${made}, the first of them \\S+, can't be decrypted: ` +
+        `${reason}; copied as they are: ${then}\\n$`,
+    )
+  const addKey = 'add its key to the configuration, behind those that are there'
+
+  it('that is restored says which key is missing, and for how many values', async () => {
+    await write([aesgcm(1)], { a: '1', b: '2' })
+    await write([aesgcm(2, 1)], { c: '3' })
+    const file = join(folder, 'monday')
+    // A backup is good for whatever has the keys.
+    const backup = await borough([aesgcm(2)], 'backup', '--to', file)
+    expect(backup).toMatchObject({ code: 0, err: '' })
+    expect(backup.out).toMatch(toldOf('encrypted with aesgcm key1', noKeyFits, addKey))
+
+    dataDir = join(folder, 'whole')
+    const whole = await borough([aesgcm(2, 1)], 'restore', '--from', file)
+    expect(whole).toMatchObject({ code: 0, err: '' })
+    expect(whole.out).toMatch(/ entries \(encrypted: \d+ with aesgcm key1, \d+ with aesgcm key2\), .*; verified, .*\n$/)
+    dataDir = join(folder, 'lacking')
+    const lacking = await borough([aesgcm(2)], 'restore', '--from', file, '-o', 'json')
+    expect(lacking).toMatchObject({ code: 1, err: '' })
+    const { encrypted, unopened } = JSON.parse(lacking.out)
+    const key1 = { provider: 'aesgcm', name: 'key1' }
+    const { entries } = encrypted.find(({ name }: { name: string }) => name === 'key1')
+    expect(entries).toBeGreaterThanOrEqual(2)
+    expect(unopened).toEqual([
+      { encryptedWith: key1, entries, reason: noKeyFits, needs: 'key', first: expect.any(String) },
+    ])
+    expect(await valueOf('c', aesgcm(2))).toBe('3')
+    expect(await valueOf('a', aesgcm(2, 1))).toBe('1')
+  })
+
+  it('from store to store says so, and what waits for a plugin or for identity', async () => {
+    await using plugin = await KmsPlugin.start(folder)
+    const provider = kms(plugin.endpoint)
+    await write([identity], { clear: '1' })
+    plugin.keyId = '2'
+    await write([provider, identity], { sealed: '2' })
+    const copyTo = (name: string, ...providers: readonly object[]): Promise<Result> =>
+      execute(providers, 'storage', 'copy', '--from', `sqlite:${dataDir}`, '--to', `sqlite:${join(folder, name)}`)
+    const clear = await copyTo('clear', provider)
+    expect(clear.code).toBe(1)
+    const mustBe = 'it is not encrypted, and must be'
+    expect(clear.out).toMatch(toldOf('in clear', mustBe, 'add provider identity to the configuration'))
+    plugin.keyId = '3'
+    plugin.forgotten.add('2')
+    const sealed = await copyTo('sealed', provider, identity)
+    expect(sealed.code).toBe(1)
+    expect(sealed.out).toMatch(
+      / encrypted with kms test key 2, the first of them \S+, can't be decrypted: .*key 2 is gone/,
+    )
+  })
+})
+
 describe('repair', () => {
   it('offers the newest version before that can be opened, and brings it back', async () => {
     await write([aesgcm(1)], { s: 'first' })
@@ -203,7 +267,7 @@ describe('repair', () => {
     await write([aesgcm(1)], { t: 'second' })
     expect(await borough([aesgcm(2)], 'backup', '--incremental', '--to', set)).toMatchObject({ code: 0, err: '' })
     dataDir = join(folder, 'restored')
-    expect(await borough([aesgcm(2)], 'restore', '--from', set)).toMatchObject({ code: 0, err: '' })
+    expect(await borough([aesgcm(2)], 'restore', '--from', set)).toMatchObject({ code: 1, err: '' })
     const { out } = await borough([aesgcm(2)], 'storage', 'verify')
     for (const name of ['s', 't']) expect(out).toMatch(line(name, 'aesgcm key key1', noKeyFits))
     expect(await valueOf('s', aesgcm(2, 1))).toBe('first')
