@@ -8,6 +8,8 @@ import {
   judgeMetadata,
   judgeMetadataUpdate,
   type MetadataRules,
+  nameOf,
+  uidOf,
   validateFieldManager,
   validateMetadata,
 } from './metadata.ts'
@@ -228,4 +230,14 @@ test('many entries are judged in steps, and few at once', () => {
   expect(steps).toBe(2)
   expect(faultsOf(step.value)).toEqual([expect.stringContaining('metadata.labels: Invalid value: "-"')])
   expect(isResumable(judgeMetadata({ name: 'a', labels: { one: 'v' } }, cluster))).toBe(false)
+})
+
+describe('what an object that is held is called', () => {
+  test('its name and its uid are those of its metadata', () => {
+    expect([nameOf({ name: 'a', uid: 'u' }), uidOf({ name: 'a', uid: 'u' })]).toEqual(['a', 'u'])
+  })
+
+  test('without them, both are empty', () => {
+    expect([nameOf({}), uidOf({})]).toEqual(['', ''])
+  })
 })

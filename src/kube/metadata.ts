@@ -212,6 +212,12 @@ function managedFieldsOf(entries: readonly ManagedFieldsEntry[], field: string, 
   }
 }
 
+/** Of an object that the server holds: it has a name. The type allows for one that a client has yet to send. */
+export const nameOf = ({ name = '' }: Readonly<ObjectMeta>): string => name
+
+/** Likewise: what is stored has a uid. */
+export const uidOf = ({ uid = '' }: Readonly<ObjectMeta>): string => uid
+
 /** As a double, to compare: what a client says of it may be beyond 2^53, and is then kept as its text. */
 const generationOf = ({ generation = 0 }: Readonly<ObjectMeta>): number =>
   isExactNumber(generation) ? Number(generation.rawJSON) : generation

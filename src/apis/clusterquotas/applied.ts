@@ -4,6 +4,7 @@
  * the names nor the use of other tenants.
  */
 import type { TypeDeclaration } from '../../catalog/catalog.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Projection } from '../../registry/registry.ts'
@@ -45,7 +46,7 @@ export function appliedQuotas({ source, quotas, figures, findNamespace }: Applie
       const namespace = name === '' ? undefined : findNamespace(name)
       if (namespace === undefined) return undefined
       const parsedOf = ({ metadata }: KubeObject): ParsedQuota | undefined => {
-        const quota = quotas.find(metadata.name ?? '')
+        const quota = quotas.find(nameOf(metadata))
         return quota?.uid === metadata.uid ? quota : undefined
       }
       return {

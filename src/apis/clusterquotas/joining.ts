@@ -5,6 +5,7 @@
  */
 import type { Attributes } from '../../admission/admission.ts'
 import type { Turns } from '../../base/turns.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { wholeQuantity } from '../../kube/quantity.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -38,7 +39,7 @@ export async function checkJoining(
       const holder = next.holderOf(namespace)
       const total = joining.get(holder) ?? new Map()
       joining.set(holder, total)
-      const used = countContent(deps, namespace.metadata.name ?? '', next, [])
+      const used = countContent(deps, nameOf(namespace.metadata), next, [])
       if (next.scopes.length === 0) used.set(namespacesName, one)
       addUsage(total, next.hard, used, more ? 1 : -1)
       const pause = slice.pause()

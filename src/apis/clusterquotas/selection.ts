@@ -1,5 +1,6 @@
 /** A quota as decisions use it: its selector and its amounts parsed. Pure. */
 import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Amounts, amounts } from '../pods/resources.ts'
 import type { CountedBy } from '../quotas/accountant.ts'
@@ -36,8 +37,8 @@ export function parseQuota({ metadata, spec = {} }: ClusterResourceQuota): Parse
   const hard = amounts(quota.hard)
   const scopes = scopesOf({ metadata: {}, spec: quota })
   return {
-    name: metadata.name ?? '',
-    uid: metadata.uid ?? '',
+    name: nameOf(metadata),
+    uid: uidOf(metadata),
     generation: Number(metadata.generation ?? 0),
     per,
     hard,

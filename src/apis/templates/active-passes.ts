@@ -1,3 +1,4 @@
+import { nameOf } from '../../kube/metadata.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 /** Which templates are being applied somewhere: a deleted template goes only after the last pass that applies it. */
@@ -10,11 +11,11 @@ export class ActivePasses {
   }
 
   begin(templates: readonly NamespaceTemplate[]): void {
-    for (const { metadata } of templates) this.#add(metadata.name ?? '', 1)
+    for (const { metadata } of templates) this.#add(nameOf(metadata), 1)
   }
 
   end(templates: readonly NamespaceTemplate[]): void {
-    for (const { metadata } of templates) this.#add(metadata.name ?? '', -1)
+    for (const { metadata } of templates) this.#add(nameOf(metadata), -1)
   }
 
   #add(template: string, step: 1 | -1): void {

@@ -3,6 +3,7 @@ import { aborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { cloneResource } from './clones.ts'
 import { isRefusal } from './populated-index.ts'
@@ -38,7 +39,7 @@ export function clonesIn(templates: Iterable<NamespaceTemplate>): Wanted {
     for (const { cloneFrom: from } of objectsOf(template)) {
       if (from === undefined) continue
       const one = wanted.get(sourceKey(from)) ?? { from, templates: new Set() }
-      one.templates.add(template.metadata.name ?? '')
+      one.templates.add(nameOf(template.metadata))
       wanted.set(sourceKey(from), one)
     }
   }

@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import { Informer } from '../../client/informer.ts'
+import { uidOf } from '../../kube/metadata.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
@@ -102,7 +103,7 @@ export class ConfigMapRecords implements AppliedRecords {
   }
 
   async announce(namespace: Namespace, objects: readonly AppliedObject[], signal: AbortSignal): Promise<void> {
-    const applied = selectUnclaimed(objects, this.#records.get(namespace.metadata.uid ?? '')?.objects ?? nothing)
+    const applied = selectUnclaimed(objects, this.#records.get(uidOf(namespace.metadata))?.objects ?? nothing)
     await this.settle(namespace, { applied, released: [] }, signal)
   }
 

@@ -10,6 +10,7 @@ import type { AdmissionPlugin, AlsoCreate, Attributes, DecisionView, Guard } fro
 import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
@@ -106,8 +107,8 @@ function describeApplied(placed: readonly Placed[], view: DecisionView): Applied
       apiVersion,
       kind: kindName,
       name,
-      uid: stored.metadata.uid ?? '',
-      template: template.metadata.name ?? '',
+      uid: uidOf(stored.metadata),
+      template: nameOf(template.metadata),
       generation: template.metadata.generation ?? 0,
       digest,
       content: contentDigest(stored),
@@ -193,7 +194,7 @@ function guardTemplates(
 ): readonly Guard[] | undefined {
   const guards: Guard[] = []
   for (const { metadata } of templates) {
-    const { key, expect, object } = view.see(type, '', metadata.name ?? '')
+    const { key, expect, object } = view.see(type, '', nameOf(metadata))
     const now = object
     const isSame = now?.metadata.uid === metadata.uid && now?.metadata.generation === metadata.generation
     if (now === undefined || !isSame || !isReady(now)) return undefined

@@ -6,6 +6,7 @@
 import type { ApplyOptions } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { AlikeAnswers } from './alike-answers.ts'
@@ -63,7 +64,7 @@ function startAsking({ namespace, index, alike }: Omit<DryRunDeps, 'client'>) {
     isCreation = false,
   ): Promise<T> => {
     const { verb, resource, name } = question
-    const live = index.find(resource, namespace.metadata.name ?? '', name)
+    const live = index.find(resource, nameOf(namespace.metadata), name)
     if (alike === undefined || (live === undefined) !== isCreation) return how.ask()
     const asked = [verb, placeOf(resource, name), live?.unplaced?.digest ?? live?.digest, given]
     const { text, marks: sent } = texts.takeOut(JSON.stringify(asked))
@@ -110,7 +111,7 @@ function startRehearsal(deps: DryRunDeps) {
   ): Promise<T | undefined> => {
     const place = placeOf(resource, name)
     if (seen.has(place)) return seen.get(place) as T | undefined
-    const ref = { namespace: namespace.metadata.name ?? '', name }
+    const ref = { namespace: nameOf(namespace.metadata), name }
     const { object } = await ask<{ readonly object?: KubeObject | undefined }>(
       { verb: 'get', resource, name },
       undefined,
@@ -167,7 +168,7 @@ export function startDryRun(deps: DryRunDeps): DryRun {
       async apply(resource, object, options: ApplyOptions) {
         // One that must be absent is created, or refused.
         const isCreation = options.mustBeAbsent === true
-        const before = isCreation ? undefined : await look(resource, { name: object.metadata.name ?? '' }, options)
+        const before = isCreation ? undefined : await look(resource, { name: nameOf(object.metadata) }, options)
         const verb = isCreation ? 'create' : options.force === true ? 'force' : 'apply'
         const { mustBeAbsent: _, ...anyway } = options
         const write = async (): Promise<KubeObject> => {
@@ -183,7 +184,7 @@ export function startDryRun(deps: DryRunDeps): DryRun {
       },
       async update(resource, object, options) {
         const { kind, metadata } = object as KubeObject
-        const before = seen.get(placeOf(resource, metadata.name ?? ''))
+        const before = seen.get(placeOf(resource, nameOf(metadata)))
         // It would be created, as the apply before this says.
         if (before === undefined) return object as never
         const after = await client.update(resource, object, { ...options, dryRun: true })

@@ -9,6 +9,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import type { FieldError, FieldErrorType } from '../../kube/field-error.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { findStatusError, isNotFound, type StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { FoundInObject } from './check-template.ts'
@@ -152,7 +153,7 @@ async function isThere(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    await client.get(kind, { namespace: dryRunNamespace, name: metadata.name ?? '' }, { signal })
+    await client.get(kind, { namespace: dryRunNamespace, name: nameOf(metadata) }, { signal })
     return true
   } catch (error) {
     if (isNotFound(error)) return false

@@ -1,5 +1,6 @@
 /** Templates as the server would have them, without storing anything. */
 import type { Client } from '../../client/client.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { isConflict } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
@@ -22,7 +23,7 @@ export async function dryRunTemplate(
 ): Promise<NamespaceTemplate> {
   const options = { dryRun: true, signal }
   const { labels, annotations } = metadata
-  const name = metadata.name ?? ''
+  const name = nameOf(metadata)
   if (present === undefined) {
     return client.create(
       templateResource,

@@ -4,6 +4,7 @@
  * of the template what that generation said.
  */
 import type { Client } from '../../client/client.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { AppliedObject } from './applied-records.ts'
 import { compileMatcher, type Matcher } from './match.ts'
@@ -33,7 +34,7 @@ export class FormerVersions {
       const generation = this.#wantedOf(template, namespace)
       if (generation === 0) continue
       const version = (await this.#versionsOf(template, signal)).get(generation)
-      if (version !== undefined) found.set(template.metadata.name ?? '', version)
+      if (version !== undefined) found.set(nameOf(template.metadata), version)
     }
     return found
   }
@@ -43,7 +44,7 @@ export class FormerVersions {
     if (template.spec?.parameters === undefined) return 0
     const { ledger, index } = this.#state
     const { name = '' } = namespace.metadata
-    const templateName = template.metadata.name ?? ''
+    const templateName = nameOf(template.metadata)
     if (ledger.find(templateName, name) !== undefined) return 0
     if (evaluateParameters(template, namespace).faults.length === 0) return 0
     return newest(index.claimsIn(name).filter((claim) => claim.template === templateName))

@@ -3,6 +3,7 @@
  * a kind is written down before the first object of it is made, and taken off only when no object of it is left.
  */
 import type { Client } from '../../client/client.ts'
+import { uidOf } from '../../kube/metadata.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import { objectsOf } from './template-objects.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
@@ -50,7 +51,7 @@ export class RecordedKinds {
 
   /** What a status that is about to be written says from now on. */
   narrowed(template: NamespaceTemplate, kinds: readonly string[]): void {
-    this.#recorded.set(template.metadata.uid ?? '', { kinds: new Set(kinds), done: Promise.resolve() })
+    this.#recorded.set(uidOf(template.metadata), { kinds: new Set(kinds), done: Promise.resolve() })
   }
 
   forget(uid: string): void {

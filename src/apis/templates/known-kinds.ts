@@ -5,6 +5,7 @@
 import { aborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { AppliedRecords } from './applied-records.ts'
@@ -48,7 +49,7 @@ export function openKnownKinds(
     findNamespace,
     onServed(kind) {
       for (const template of templates()) {
-        if (kindsEverOf(template).includes(kind)) lookAgain(template.metadata.name ?? '')
+        if (kindsEverOf(template).includes(kind)) lookAgain(nameOf(template.metadata))
       }
     },
   })

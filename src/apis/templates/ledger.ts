@@ -3,6 +3,7 @@
  * figures of it too, so that a status costs the same whatever the number of namespaces.
  */
 import { append } from '../../base/append.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { Matcher } from './match.ts'
 import type { ObjectResult } from './object-result.ts'
 import type { TemplateFailure } from './types.ts'
@@ -113,12 +114,12 @@ export class TemplateLedger {
 
   /** What a namespace holds of a template; undefined = it can't be told: this version could not be rendered there. */
   findHeld(version: Matcher, namespace: string): LedgerEntry | undefined {
-    const entry = this.find(version.template.metadata.name ?? '', namespace)
+    const entry = this.find(nameOf(version.template.metadata), namespace)
     return entry?.isUnrendered && isSameVersion(entry.version, version) ? undefined : entry
   }
 
   tally(version: Matcher): Tally {
-    const page = this.#byTemplate.get(version.template.metadata.name ?? '')
+    const page = this.#byTemplate.get(nameOf(version.template.metadata))
     const failures: TemplateFailure[] = []
     for (const namespace of page?.failing ?? []) {
       if (failures.length >= listedFailures) break
@@ -157,7 +158,7 @@ export class TemplateLedger {
 
   #entry(entry: LedgerEntry): LedgerEntry {
     if (entry.failures.length > 0) return entry
-    const template = entry.version.template.metadata.name ?? ''
+    const template = nameOf(entry.version.template.metadata)
     const usual = this.#usual.get(template)
     if (usual !== undefined && isSameEntry(usual, entry)) return usual
     this.#usual.set(template, entry)

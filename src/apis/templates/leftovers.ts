@@ -1,6 +1,7 @@
 /** What is ours in a namespace and wanted there no longer: it is deleted, or let go. */
 import type { Client, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { findStatusError, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
@@ -44,7 +45,7 @@ async function pruneOrOrphan(
   const kind = await client.discovery.findKind(claim.apiVersion, claim.kind)
   // Its definition is gone, and everything of that kind with it.
   if (kind === undefined) return { outcome: 'pruned', released }
-  const ref = { namespace: namespace.metadata.name ?? '', name: claim.name }
+  const ref = { namespace: nameOf(namespace.metadata), name: claim.name }
   const found = await findObject(client, kind, ref, { signal })
   if (found === undefined || !isOurs(claim, found)) return { outcome: 'pruned', released }
   const { uid = '' } = found.metadata
@@ -87,7 +88,7 @@ export async function putLabelBack(
   { name, uid, template }: AppliedObject,
 ): Promise<boolean> {
   try {
-    await setLabel(client, kind, { namespace: namespace.metadata.name ?? '', name, uid, signal }, template)
+    await setLabel(client, kind, { namespace: nameOf(namespace.metadata), name, uid, signal }, template)
     return true
   } catch (error) {
     if (isNotFound(error)) return true

@@ -1,6 +1,7 @@
 /** One object as it is in the store, held against what the record says of it. */
 import type { ServedKind } from '../../client/client.ts'
 import { parseApiVersion } from '../../kube/gvk.ts'
+import { uidOf } from '../../kube/metadata.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectVersion } from '../../registry/registry.ts'
@@ -65,7 +66,7 @@ export function describe(
     kind: kind.kind,
     namespace,
     name,
-    uid: object.metadata.uid ?? '',
+    uid: uidOf(object.metadata),
     revision: String(revision),
     template,
     isMarked: isMarked(object),

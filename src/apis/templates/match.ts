@@ -1,5 +1,6 @@
 /** Which templates are for which namespaces. Pure. */
 import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { findLevelBeyond, findUnknownIn } from './feature-level.ts'
 import {
@@ -59,7 +60,7 @@ export function compileMatcher(template: NamespaceTemplate): Matcher {
   return {
     template,
     selects(namespace) {
-      const name = namespace.metadata.name ?? ''
+      const name = nameOf(namespace.metadata)
       if (!matchesLabels(labels, namespace.metadata.labels)) return false
       if (name !== '' && include.length > 0 && !include.some((matches) => matches(name))) return false
       if (name !== '' && exclude.some((matches) => matches(name))) return false
@@ -119,7 +120,7 @@ export function selectTemplates(matchers: Iterable<Matcher>, namespace: Named): 
     if (isDisabled(template) || template.metadata.deletionTimestamp !== undefined) continue
     if (matcher.selects(namespace)) selected.push(template)
   }
-  return selected.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+  return selected.sort((a, b) => (nameOf(a.metadata) < nameOf(b.metadata) ? -1 : 1))
 }
 
 /**

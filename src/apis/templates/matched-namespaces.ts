@@ -2,6 +2,7 @@
  * How many namespaces each template counts as its own, kept true change by change: figures are wanted every second
  * while namespaces come and go, and counting all of them anew costs in proportion to the cluster.
  */
+import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { Matcher } from './match.ts'
 
@@ -25,13 +26,13 @@ export class MatchedNamespaces {
 
   /** None is counted for this version yet: each that there is must be told, by `count` or because it changes. */
   countAnew(version: Matcher): void {
-    this.#byTemplate.set(version.template.metadata.name ?? '', { version, namespaces: new Set() })
+    this.#byTemplate.set(nameOf(version.template.metadata), { version, namespaces: new Set() })
   }
 
   /** Without a word of it: who counts all of them knows when it is done. */
   count(version: Matcher, namespace: Namespace): void {
     const { name = '' } = namespace.metadata
-    const counted = this.#byTemplate.get(version.template.metadata.name ?? '')
+    const counted = this.#byTemplate.get(nameOf(version.template.metadata))
     if (counted?.version === version && this.#counts(version, namespace)) counted.namespaces.add(name)
   }
 

@@ -10,6 +10,7 @@ import type { Attributes } from '../../admission/admission.ts'
 import { objectOf } from '../../admission/object-of.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { conflict, forbidden, invalid } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { namespaceResource } from '../namespaces/types.ts'
@@ -142,7 +143,7 @@ function cannotMake({ user }: Attributes, is: string | undefined): string {
 function refuseOutdated({ type, name }: Written, { metadata }: Named, matchers: readonly Matcher[]): void {
   const text = metadata.annotations?.[metadataVersionsAnnotation]
   if (text === undefined) return
-  const now = Object.fromEntries(matchers.map(({ template: t }) => [t.metadata.name ?? '', t.metadata.generation]))
+  const now = Object.fromEntries(matchers.map(({ template: t }) => [nameOf(t.metadata), t.metadata.generation]))
   const versions = parseObject(text)
   const outdated = Object.keys(versions).find((template) => versions[template] !== now[template])
   if (outdated === undefined) return
@@ -181,13 +182,13 @@ const isTold = (next: Named, old: Named): boolean =>
 
 const holding = ({ part, key, template }: WantedKey): [string, string] => [
   placeOfKey(part, key),
-  template.metadata.name ?? '',
+  nameOf(template.metadata),
 ]
 
 /** What templates hold there: what they want, and what they set and want no more, until it is taken away. */
 function holdersAfter(next: Named, old: Named, keys: readonly WantedKey[], matchers: readonly Matcher[]): Holders {
   const holders = new Map<string, string>()
-  const templates = new Map(matchers.map(({ template }) => [template.metadata.name ?? '', template]))
+  const templates = new Map(matchers.map(({ template }) => [nameOf(template.metadata), template]))
   for (const { part, key, template } of keysHeld(holdersOf(old))) {
     const is = valueOf(next, { part, key })
     const holder = templates.get(template)

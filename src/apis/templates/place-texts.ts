@@ -2,6 +2,7 @@
  * The texts in which two namespaces differ that are alike otherwise: the name, the owner and the creator. Taken out of
  * a question to the server, and put into the answer that another namespace was given (`alike-answers.ts`).
  */
+import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { digestOf } from './digest.ts'
 import { contentOf } from './marks.ts'
@@ -25,7 +26,7 @@ export class PlaceTexts {
   readonly #texts: readonly Text[]
 
   constructor(namespace: Pick<KubeObject, 'metadata'>) {
-    const all = [namespace.metadata.name ?? '', ownerOf(namespace) ?? '', creatorOf(namespace) ?? '']
+    const all = [nameOf(namespace.metadata), ownerOf(namespace) ?? '', creatorOf(namespace) ?? '']
     // A text twice is the first one's.
     this.#texts = all.map((plain, i) => ({
       mark: String.fromCharCode(i + 1),

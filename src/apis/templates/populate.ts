@@ -4,6 +4,7 @@
  * there, and what came of it afterwards.
  */
 import type { Client, ServedKind } from '../../client/client.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { rbacGroup } from '../../kube/rbac.ts'
 import { findStatusError, type StatusError } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
@@ -106,7 +107,7 @@ async function bring(deps: PopulateDeps, request: PopulateRequest, results: Obje
 const awaitedReasons: ReadonlySet<string> = new Set(['ConditionFailed', 'SourceMissing', 'SourceRefused'])
 
 export function resultOf({ template, object, reason, message }: Skipped, namespace: Namespace): ObjectResult {
-  const result = { template: template.metadata.name ?? '', object }
+  const result = { template: nameOf(template.metadata), object }
   if (reason === 'CreatorUnknown' || reason === 'OwnerUnknown') return { ...result, skipped: { reason, message } }
   // A new namespace is not handed out without what it must have.
   const isNew = isGateShut(namespace) && (wholeReasons as readonly string[]).includes(reason)
@@ -121,7 +122,7 @@ type Unmade = Pick<Skipped, 'template' | 'identity'>
 type Claims = ReadonlyMap<string, AppliedObject>
 
 const claimsIn = (index: PopulatedObjects, { metadata }: Namespace): Claims =>
-  new Map(index.claimsIn(metadata.name ?? '').map((claim) => [identityOfApplied(claim), claim]))
+  new Map(index.claimsIn(nameOf(metadata)).map((claim) => [identityOfApplied(claim), claim]))
 
 /** One pass over one namespace. */
 interface Pass extends PopulateDeps {
@@ -185,7 +186,7 @@ async function announce(pass: Pass, concerned: readonly Placed[]): Promise<Statu
 function recordOf({ template, object, config }: Rendered, uid: string, content: string): AppliedObject {
   const { apiVersion = '', kind = '', metadata } = object
   const { name: templateName = '', generation = 0 } = template.metadata
-  const name = metadata.name ?? ''
+  const name = nameOf(metadata)
   return { apiVersion, kind, name, uid, template: templateName, generation, digest: config, content }
 }
 
@@ -194,7 +195,7 @@ export function settledIn(request: PopulateRequest): MetadataRequest {
   const { templates, policyOf, isOlder = () => false } = request
   return {
     ...request,
-    templates: templates.filter(({ metadata }) => !isOlder(metadata.name ?? '')),
+    templates: templates.filter(({ metadata }) => !isOlder(nameOf(metadata))),
     policyOf: (template) => (isOlder(template) ? 'Keep' : policyOf(template)),
   }
 }
@@ -211,7 +212,7 @@ export function isPopulated(
   if (skipped.length > 0 || objects.length !== claims.length) return false
   if (templates.some((t) => t.spec?.namespaceMetadata) && wantsMetadata(templates, namespace)) return false
   const lives = new Map<string, PopulatedObject>()
-  for (const live of index.livesIn(namespace.metadata.name ?? '')) lives.set(live.uid, live)
+  for (const live of index.livesIn(nameOf(namespace.metadata))) lives.set(live.uid, live)
   const byIdentity = new Map(claims.map((claim) => [identityOfApplied(claim), claim]))
   return objects.every((rendered) => {
     const claim = byIdentity.get(identityOf(rendered.object))
@@ -295,7 +296,7 @@ function whyNot(kind: ServedKind | undefined, { object }: Rendered): string | un
 }
 
 function failureOf({ template, object }: Rendered, reason: string, message: string, retriable: boolean): ObjectResult {
-  return { template: template.metadata.name ?? '', object: titleOf(object), failure: { reason, message, retriable } }
+  return { template: nameOf(template.metadata), object: titleOf(object), failure: { reason, message, retriable } }
 }
 
 const refusedFor = (rendered: Rendered, status: StatusError): ObjectResult =>
@@ -307,7 +308,7 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   const { template, object, config } = rendered
   const { namespace = '', name = '' } = object.metadata
   const done = (outcome: Outcome, applied: AppliedObject): ObjectResult => ({
-    template: template.metadata.name ?? '',
+    template: nameOf(template.metadata),
     object: titleOf(object),
     outcome,
     applied,
@@ -323,7 +324,7 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   const claim = claims.get(identityOf(object))
   // An entry without a uid was only announced. Any other claim is this template's from now on, even where its apply is
   // refused: the template that held the object before must not wait for it.
-  const inherited = claim?.uid ? { ...claim, template: template.metadata.name ?? '' } : undefined
+  const inherited = claim?.uid ? { ...claim, template: nameOf(template.metadata) } : undefined
   const isRepeated = claim?.uid !== '' && claim?.template === template.metadata.name && claim?.digest === config
   const isStrict = driftOf(rendered) === 'Strict'
   const place = `${request.namespace.metadata.uid} ${identityOf(object)}`

@@ -1,5 +1,6 @@
 /** The loop over namespaces: applies what the templates say and prunes what they no longer say, then opens the gate. */
 import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { CloneSources } from './clone-sources.ts'
 import { cloneResolver, type ResolveClone } from './clones.ts'
@@ -95,7 +96,7 @@ export class PopulationReconciler implements Reconciler {
   async #keepRevisions(templates: readonly NamespaceTemplate[], signal: AbortSignal): Promise<void> {
     const { client, onError } = this.#deps
     const { pendingRevisions } = this.#state
-    const kept = templates.map(({ metadata }) => pendingRevisions.keep(client, metadata.name ?? '', signal))
+    const kept = templates.map(({ metadata }) => pendingRevisions.keep(client, nameOf(metadata), signal))
     for (const outcome of await Promise.allSettled(kept)) if (outcome.status === 'rejected') onError(outcome.reason)
   }
 
@@ -110,7 +111,7 @@ export class PopulationReconciler implements Reconciler {
     const { name = '' } = namespace.metadata
     const policyOf: PopulateRequest['policyOf'] = (template) =>
       waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template), planned.get(template))
-    const older = new Set([...waiting, ...unrendered.map(({ template }) => template.metadata.name ?? '')])
+    const older = new Set([...waiting, ...unrendered.map(({ template }) => nameOf(template.metadata))])
     const request = { namespace, templates: wanted, policyOf, isOlder: (name: string) => older.has(name), signal }
     // An object that had to tell itself what was applied to it is noted as applied on the way.
     const isDone = !index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index, clones)
@@ -161,7 +162,7 @@ export class PopulationReconciler implements Reconciler {
   async #openGate(namespace: Namespace, signal: AbortSignal): Promise<void> {
     const { openedGates } = this.#state
     await openGate(this.#deps.client, namespace, signal)
-    openedGates.opened(namespace.metadata, this.#state.findNamespace(namespace.metadata.name ?? ''))
+    openedGates.opened(namespace.metadata, this.#state.findNamespace(nameOf(namespace.metadata)))
   }
 }
 

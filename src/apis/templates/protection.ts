@@ -7,6 +7,7 @@
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { JsonValue, KubeObject } from '../../kube/types.ts'
@@ -89,7 +90,7 @@ const claimOf = (
   { records }: Pick<ProtectionDeps, 'records'>,
   { metadata }: Namespace,
   identity: string,
-): AppliedObject | undefined => records.of(metadata.name ?? '').find((o) => identityOfApplied(o) === identity)
+): AppliedObject | undefined => records.of(nameOf(metadata)).find((o) => identityOfApplied(o) === identity)
 
 /** A condition or a parameter that is at fault protects what is there as it was. */
 function isProtectedIn(

@@ -1,4 +1,5 @@
 /** Where a version of a template would delete something: asked before anything is. */
+import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedObject, identityOfApplied } from './applied-records.ts'
@@ -74,7 +75,7 @@ export function excessOf({ template }: Matcher, pruned: number, reached: () => n
 
 function holdsMore({ template }: Matcher, index: PopulatedObjects, namespace: Namespace): boolean {
   const { name } = template.metadata
-  const claims = index.claimsIn(namespace.metadata.name ?? '').filter((o) => o.template === name)
+  const claims = index.claimsIn(nameOf(namespace.metadata)).filter((o) => o.template === name)
   // What was applied last stays until the namespace gives what is asked: then it goes, and no edit is there to stop.
   if (evaluateParameters(template, namespace).faults.length > 0) return leavesOut(template, claims, namespace)
   if (takesAwayMetadata(template, namespace)) return true

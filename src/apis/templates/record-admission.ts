@@ -5,6 +5,7 @@
  */
 import type { AdmissionPlugin, Attributes, DecidedWrite, DecisionView } from '../../admission/admission.ts'
 import { objectOf } from '../../admission/object-of.ts'
+import { uidOf } from '../../kube/metadata.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import type { AppliedObject } from './applied-records.ts'
 import { contentDigest } from './marks.ts'
@@ -64,6 +65,6 @@ function appliedNow(a: Attributes, view: DecisionView, records: RecordWriter): D
   const identity = identityOf({ apiVersion: `${group}/${version}`, kind, metadata: { name: a.name } })
   const announced = records.announced(a.namespace, identity)
   if (announced === undefined || JSON.stringify(object).length > largestTogether) return undefined
-  const applied = { ...announced, uid: object.metadata.uid ?? '', content: contentDigest(object) }
+  const applied = { ...announced, uid: uidOf(object.metadata), content: contentDigest(object) }
   return records.written(view, a.namespace, [applied])
 }

@@ -3,6 +3,7 @@
  * the author were checked for the kind that the template names.
  */
 import { BoundedCache } from '../../base/bounded-cache.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
@@ -161,7 +162,7 @@ export function render(
 function holdAsApplied(template: NamespaceTemplate, { holders }: Pass): void {
   for (const { source } of objectsOf(template)) {
     const identity = identityOf(source)
-    if (!hasToken(identity) && !holders.has(identity)) holders.set(identity, template.metadata.name ?? '')
+    if (!hasToken(identity) && !holders.has(identity)) holders.set(identity, nameOf(template.metadata))
   }
 }
 
@@ -219,7 +220,7 @@ function renderOne(held: TemplateObject, scope: Scope, pass: Pass): Rendered | S
   const verdict = when === undefined || (pass.conditions ??= new Conditions(namespace)).judge(template, held, when)
   // The namespace of a source has it already.
   if (verdict === false || cloneFrom?.namespace === namespace.metadata.name) return undefined
-  const templateName = template.metadata.name ?? ''
+  const templateName = nameOf(template.metadata)
   const { tokens } = sourceOf(held, templateName)
   const unknown = findUnknown(tokens, pass)
   if (unknown !== undefined) return skippedUnknown(held, scope, unknown)
@@ -278,7 +279,7 @@ function fill(
   { scope, pass, clone }: { readonly scope: Scope; readonly pass: Pass; readonly clone: CloneContent | undefined },
 ): Filled {
   const { source } = held
-  const { tokens, hasEscapes, digest, size } = sourceOf(held, scope.template.metadata.name ?? '')
+  const { tokens, hasEscapes, digest, size } = sourceOf(held, nameOf(scope.template.metadata))
   let hasTokens = hasEscapes
   for (const token of tokens) hasTokens ||= scope.meanings.has(token)
   if (clone !== undefined && !hasTokens) return copyOf(source, clone, digest)
@@ -339,7 +340,7 @@ function addLabels(object: KubeObject, namespace: Namespace, template: string, p
     ...object,
     metadata: {
       ...object.metadata,
-      namespace: namespace.metadata.name ?? '',
+      namespace: nameOf(namespace.metadata),
       labels: {
         ...object.metadata.labels,
         [templateNameLabel]: template,
@@ -353,7 +354,7 @@ export function meaningsIn(namespace: Pick<Namespace, 'metadata'>, parameters: R
   const meanings = new Map(parameters)
   meanings.set('CREATOR', creatorOf(namespace) ?? '')
   meanings.set('OWNER', ownerOf(namespace) ?? '')
-  return meanings.set('NAMESPACE', namespace.metadata.name ?? '')
+  return meanings.set('NAMESPACE', nameOf(namespace.metadata))
 }
 
 /** An object with the tokens standing for these; `user` created the namespace, and owns it. */

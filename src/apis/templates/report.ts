@@ -3,6 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
 import type { EventRecord, EventRecorder } from '../events/recorder.ts'
@@ -34,7 +35,7 @@ export async function tell(
 ): Promise<void> {
   const told = failure ?? remark ?? skipped ?? extended
   if (told === undefined) return
-  const where = namespace.metadata.name ?? ''
+  const where = nameOf(namespace.metadata)
   const common = { type: 'Warning', reason: `Population${told.reason}` } as const
   const records = [
     events.record({
@@ -61,7 +62,7 @@ export function tellCorrected(
   if (corrected?.isNews !== true) return
   const message = `${object} of template ${template}: ${corrected.message}`
   const common = { type: 'Normal', reason: 'PopulationCorrected', message } as const
-  events.recordSoon({ ...common, object: inItself(namespace), namespace: namespace.metadata.name ?? '' })
+  events.recordSoon({ ...common, object: inItself(namespace), namespace: nameOf(namespace.metadata) })
 }
 
 /** What a template took away again, by name. Behind the work: there may be many. */

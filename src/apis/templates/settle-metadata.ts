@@ -4,6 +4,7 @@
  * any other.
  */
 import type { Client } from '../../client/client.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { findStatusError, isConflict } from '../../kube/status-error.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import {
@@ -74,12 +75,12 @@ export function planMetadata({ namespace, templates, policyOf, only }: MetadataR
     } as const
     changes.push({ ...change, generation: undefined })
   }
-  return { changes, unsettable: unsettable.filter(({ template }) => concerns(template.metadata.name ?? '')) }
+  return { changes, unsettable: unsettable.filter(({ template }) => concerns(nameOf(template.metadata))) }
 }
 
 /** Whether something of what these templates set is not as they want it. Of other templates nothing is asked. */
 export function wantsMetadata(templates: readonly NamespaceTemplate[], namespace: Namespace): boolean {
-  const names = new Set(templates.map(({ metadata }) => metadata.name ?? ''))
+  const names = new Set(templates.map(({ metadata }) => nameOf(metadata)))
   const policyOf = (name: string) => (names.has(name) ? 'Delete' : 'Keep')
   const { changes, unsettable } = planMetadata({ namespace, templates, policyOf })
   return changes.length + unsettable.length > 0
@@ -107,7 +108,7 @@ export async function settleMetadata(
 ): Promise<readonly ObjectResult[]> {
   const { changes, unsettable } = planMetadata(request)
   const told = unsettable.map(({ template, part, key, reason, message }): ObjectResult => {
-    const result = { template: template.metadata.name ?? '', object: titleOfKey({ part, key }) }
+    const result = { template: nameOf(template.metadata), object: titleOfKey({ part, key }) }
     if (reason === 'CreatorUnknown' || reason === 'OwnerUnknown') return { ...result, skipped: { reason, message } }
     return { ...result, failure: { reason, message, retriable: false } }
   })

@@ -6,6 +6,7 @@ import type { DecidedWrite, DecisionView, Guard } from '../../admission/admissio
 import { restBetween } from '../../base/rest-between.ts'
 import type { FeatureContext } from '../../feature/feature.ts'
 import { recordType } from '../../feature/record-type.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { objectKey } from '../../kube/object-key.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { encodeStored } from '../../kube/stored-form.ts'
@@ -95,7 +96,7 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
   }
 
   async settle(namespace: Namespace, change: RecordChange): Promise<void> {
-    this.#announced.delete(namespace.metadata.name ?? '')
+    this.#announced.delete(nameOf(namespace.metadata))
     await this.#change(namespace, change)
   }
 

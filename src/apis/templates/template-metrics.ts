@@ -1,5 +1,6 @@
 /** What Prometheus is told of each template: the figures of its status, and whether its rollout stands still. */
 import type { Instruments } from '../../feature/feature.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { Matcher } from './match.ts'
 import { isHaltReason, progressingCondition } from './rollout.ts'
 import { rolledOut } from './status.ts'
@@ -25,7 +26,7 @@ export function templateMetrics(instruments: Instruments, matchers: () => Iterab
       collect(gauge) {
         gauge.reset()
         for (const { template } of matchers()) {
-          gauge.set({ template: template.metadata.name ?? '' }, template.status?.[figure] ?? 0)
+          gauge.set({ template: nameOf(template.metadata) }, template.status?.[figure] ?? 0)
         }
       },
     })
@@ -37,7 +38,7 @@ export function templateMetrics(instruments: Instruments, matchers: () => Iterab
     aggregator,
     collect(gauge) {
       gauge.reset()
-      for (const { template } of matchers()) gauge.set({ template: template.metadata.name ?? '' }, rolledOut(template))
+      for (const { template } of matchers()) gauge.set({ template: nameOf(template.metadata) }, rolledOut(template))
     },
   })
   instruments.gauge({
@@ -50,7 +51,7 @@ export function templateMetrics(instruments: Instruments, matchers: () => Iterab
       for (const { template } of matchers()) {
         const progress = template.status?.conditions?.find((c) => c.type === progressingCondition)
         if (progress === undefined || !isHaltReason(progress.reason)) continue
-        gauge.set({ template: template.metadata.name ?? '', reason: progress.reason }, 1)
+        gauge.set({ template: nameOf(template.metadata), reason: progress.reason }, 1)
       }
     },
   })

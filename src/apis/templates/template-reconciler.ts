@@ -4,6 +4,7 @@
  */
 import type { Client } from '../../client/client.ts'
 import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import { kindsEverOf, kindsOf } from './kinds.ts'
 import { isOptedOut, type Matcher } from './match.ts'
@@ -122,12 +123,12 @@ export class TemplateReconciler implements Reconciler {
     if (isSameStatus(status, template.status)) return
     const { client } = this.#deps
     const { recordedKinds } = this.#state
-    this.#state.writesStatus(template.metadata.name ?? '', status)
+    this.#state.writesStatus(nameOf(template.metadata), status)
     try {
       await client.update(templateResource, { ...template, status }, { subresource: 'status', signal })
     } catch (error) {
       // What the status says now must be read before it is relied on.
-      recordedKinds.forget(template.metadata.uid ?? '')
+      recordedKinds.forget(uidOf(template.metadata))
       // A newer version is on its way to the informer and brings the key back.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }

@@ -17,6 +17,7 @@ import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission
 import type { RuleSet } from '../../authz/authz.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { jsonDiff } from '../../kube/patch/json-diff.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, forbidden, invalid, tooManyRequests } from '../../kube/status-error.ts'
@@ -123,7 +124,7 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
       if (await lookups.settle(async () => mayDo(authorizer, user, 'bypass', template))) return {}
       // The request of a deletion of a collection has no name.
       const { kind = '', metadata } = object ?? oldObject ?? { metadata: {} }
-      const name = metadata.name ?? ''
+      const name = nameOf(metadata)
       const message = protectionRefusal({ user, operation, namespace }, `${kind} ${name}`, template)
       return { refusal: forbidden(resource, name, message).toStatus() }
     },
