@@ -87,6 +87,18 @@ const cases: readonly {
     checks: ['impersonate /users /system:anonymous'],
   },
   {
+    name: 'the anonymous user is unauthenticated once, though asked for too',
+    given: { 'impersonate-user': 'system:anonymous', 'impersonate-group': [unauth] },
+    user: { username: 'system:anonymous', groups: [unauth] },
+    checks: ['impersonate /users /system:anonymous', `impersonate /groups /${unauth}`],
+  },
+  {
+    name: 'a user who is asked for as authenticated is that once',
+    given: { 'impersonate-user': 'bob', 'impersonate-group': [auth] },
+    user: { username: 'bob', groups: [auth] },
+    checks: ['impersonate /users /bob', `impersonate /groups /${auth}`],
+  },
+  {
     name: 'a service account is checked in its namespace and has its groups',
     given: { 'impersonate-user': 'system:serviceaccount:ns:bot' },
     user: {

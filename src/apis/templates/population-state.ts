@@ -7,7 +7,6 @@ import type { Informer } from '../../client/informer.ts'
 import type { ObjectKey } from '../../controller/controller.ts'
 import type { Keys } from '../../controller/source.ts'
 import { Watches } from '../../controller/watches.ts'
-import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
@@ -87,7 +86,7 @@ export class PopulationState {
     this.rollouts = new Rollouts({
       ledger: this.ledger,
       findTemplate: (name) => this.findTemplate(name),
-      countMatched: (version) => this.matchedNamespaces.counted(nameOf(version.template.metadata)),
+      countMatched: (version) => this.matchedNamespaces.counted(version.template.metadata.name ?? ''),
       excessOf: (version, pruned) => excessOf(version, pruned, () => this.#countReached(version)),
       wake: (waiting) => this.#enqueueMany(waiting),
     })
@@ -206,7 +205,7 @@ export class PopulationState {
 
   #openSurveys(): Surveys {
     const holds = ({ template: { metadata } }: Matcher, name: string): boolean =>
-      this.index.holdings.holds(nameOf(metadata), name) || this.metadata.holds(nameOf(metadata), name)
+      this.index.holdings.holds(metadata.name ?? '', name) || this.metadata.holds(metadata.name ?? '', name)
     return new Surveys({
       turns: this.#deps.turns,
       onError: this.#deps.onError,
@@ -220,19 +219,19 @@ export class PopulationState {
         prunes(version) &&
         excessOf(version, Number.POSITIVE_INFINITY, () => 0) !== undefined,
       wouldPrune: (version, namespace) =>
-        holds(version, nameOf(namespace.metadata)) && prunesIn(version, this.index, namespace),
+        holds(version, namespace.metadata.name ?? '') && prunesIn(version, this.index, namespace),
       enqueue: (name) => this.watches.enqueue(keyOf(name)),
-      onProgress: ({ template }) => this.statuses.request(nameOf(template.metadata)),
+      onProgress: ({ template }) => this.statuses.request(template.metadata.name ?? ''),
       onDone: (version, pruned) => {
         const isStopped = this.rollouts.surveyed(version, pruned)
-        this.statuses.request(nameOf(version.template.metadata))
+        this.statuses.request(version.template.metadata.name ?? '')
         return isStopped
       },
     })
   }
 
   *#names(): Generator<string> {
-    for (const { metadata } of this.#namespaces.values()) yield nameOf(metadata)
+    for (const { metadata } of this.#namespaces.values()) yield metadata.name ?? ''
   }
 
   #enqueueMany(names: readonly string[]): void {
@@ -257,7 +256,7 @@ export class PopulationState {
     const { name = '', deletionTimestamp } = namespace.metadata
     if (isDisabled(template) || deletionTimestamp !== undefined || isOptedOut(namespace)) return false
     if (!version.selects(namespace)) return false
-    return !isGateShut(namespace) || this.ledger.find(nameOf(template.metadata), name) !== undefined
+    return !isGateShut(namespace) || this.ledger.find(template.metadata.name ?? '', name) !== undefined
   }
 
   /** Called twice for what exists at the start. */
@@ -313,7 +312,7 @@ export class PopulationState {
   #isOthersStatus(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
     const status = JSON.stringify(next.status)
     if (status === JSON.stringify(old.status)) return false
-    return this.#writtenStatuses.get(nameOf(next.metadata))?.includes(status) !== true
+    return this.#writtenStatuses.get(next.metadata.name ?? '')?.includes(status) !== true
   }
 
   /** A process that led before this one may have written it late: it is not believed, as that of a start is. */
