@@ -19,6 +19,10 @@ export class LinkedList<T extends Link> {
     return this.#first === undefined
   }
 
+  get first(): T | undefined {
+    return this.#first as T | undefined
+  }
+
   /** At the end. Harmless if it is in already. */
   add(member: T): void {
     if (member.isLinked) return

@@ -53,6 +53,17 @@ class Waiting extends Link {
   }
 }
 
+/** What one flow has left over. */
+class Rest extends Link {
+  readonly flow: string
+  readonly waiting = new LinkedList<Waiting>()
+
+  constructor(flow: string) {
+    super()
+    this.flow = flow
+  }
+}
+
 export interface GatheredOptions {
   /** Monotonic milliseconds. */
   readonly now?: () => number
@@ -71,8 +82,10 @@ export class Gathered {
   /** Of those that came before it, what is begun in this turn in the same order: from `#next` on. */
   #inOrder: readonly Waiting[] = []
   #next = 0
-  /** What earlier turns had no time for, by flow: the first flow is the next. */
-  readonly #left = new Map<string, LinkedList<Waiting>>()
+  /** What earlier turns had no time for: the first flow is the next. */
+  readonly #left = new LinkedList<Rest>()
+  /** The same by flow. Requests are in no table of a `Map`, for the reason that `LinkedList` gives. */
+  readonly #leftOf = new Map<string, Rest>()
   readonly #shares = new TurnShares()
   #isAwaited = false
   #untilMs = 0
@@ -101,7 +114,7 @@ export class Gathered {
 
   /** Now, whatever is still to be read: the peer will send nothing more. */
   beginOf(peer: Peer): void {
-    for (const waiting of this.#left.get(peer.flow) ?? []) if (waiting.peer === peer) waiting.begin()
+    for (const waiting of this.#leftOf.get(peer.flow)?.waiting ?? []) if (waiting.peer === peer) waiting.begin()
     for (const waiting of this.#inOrder) if (waiting.peer === peer) waiting.begin()
     for (const waiting of this.#came) if (waiting.peer === peer) waiting.begin()
   }
@@ -117,7 +130,7 @@ export class Gathered {
     this.#inOrder = this.#came
     this.#next = 0
     this.#came = []
-    if (this.#left.size > 0) this.#leaveRest()
+    if (!this.#left.isEmpty) this.#leaveRest()
     this.#shares.endTurn()
     this.#sinceMs = this.#now()
     this.#untilMs = this.#sinceMs + turnMs
@@ -135,7 +148,7 @@ export class Gathered {
       const isOther = this.#begun > 0 && flow !== this.#flow
       if (this.#begun === 0) this.#flow = flow
       const goesOn = waiting.begin()
-      if (this.#next === this.#inOrder.length && this.#left.size === 0) break
+      if (this.#next === this.#inOrder.length && this.#left.isEmpty) break
       if (!goesOn) continue
       const isLong = this.#sinceMs - this.#batchMs >= togetherMs
       if (++this.#begun >= this.#together || isOther || isLong) return this.#behind(this.#goOn)
@@ -146,7 +159,7 @@ export class Gathered {
   #endTurn(): void {
     this.#leaveRest()
     this.#isAwaited = false
-    if (this.#came.length > 0 || this.#left.size > 0) this.#awaitEnd()
+    if (this.#came.length > 0 || !this.#left.isEmpty) this.#awaitEnd()
   }
 
   readonly #goOn = (): void => {
@@ -173,12 +186,13 @@ export class Gathered {
   #leave(waiting: Waiting): void {
     if (waiting.isBegun) return
     const { flow } = waiting.peer
-    let ofFlow = this.#left.get(flow)
-    if (ofFlow === undefined) {
-      ofFlow = new LinkedList()
-      this.#left.set(flow, ofFlow)
+    let rest = this.#leftOf.get(flow)
+    if (rest === undefined) {
+      rest = new Rest(flow)
+      this.#leftOf.set(flow, rest)
+      this.#left.add(rest)
     }
-    ofFlow.add(waiting)
+    rest.waiting.add(waiting)
   }
 
   /** The next one whose flow has time left. */
@@ -194,15 +208,15 @@ export class Gathered {
 
   /** One of each flow that has time left, and again. */
   #takeInTurn(): Waiting | undefined {
-    for (const [flow, ofFlow] of this.#left) {
-      if (this.#shares.isSpent(flow)) continue
-      const [first] = ofFlow
-      this.#left.delete(flow)
-      if (first === undefined) continue
-      ofFlow.remove(first)
+    for (const rest of this.#left) {
+      if (this.#shares.isSpent(rest.flow)) continue
+      const { first } = rest.waiting
+      this.#left.remove(rest)
+      if (first !== undefined) rest.waiting.remove(first)
       // Behind the others.
-      if (!ofFlow.isEmpty) this.#left.set(flow, ofFlow)
-      if (!first.isBegun) return first
+      if (rest.waiting.isEmpty) this.#leftOf.delete(rest.flow)
+      else this.#left.add(rest)
+      if (first !== undefined && !first.isBegun) return first
     }
     return undefined
   }
