@@ -19,7 +19,8 @@ import {
   readPrivateFile,
   writePrivateFile,
 } from '../base/private-files.ts'
-import { DirectoryLock, isBusy, isLocked, SharedLock } from './directory-lock.ts'
+import { DirectoryLock, isBusy, isLocked, isNoLock, isOnlyShared, SharedLock } from './directory-lock.ts'
+import { lockHolders } from './lock-holders.ts'
 
 export { replicaId } from './replica-id.ts'
 
@@ -39,6 +40,7 @@ export interface DataDir extends AsyncDisposable {
   announce(endpoint: Endpoint): Promise<void>
 }
 
+const lockPath = (path: string): string => join(path, 'lock')
 const endpointPath = (path: string): string => join(path, 'endpoint.json')
 export const adminKubeconfigPath = (path: string): string => join(path, 'admin.kubeconfig')
 
@@ -55,8 +57,8 @@ export async function openDataDir(path: string, { clock, mayShare = false }: Ope
   const lost = lock.lost.then(
     async () =>
       new DataDirBusyError(
-        `${join(path, 'lock')} was removed while this server ran, and ${path} is in use by another borough` +
-          `${await holderOf(path)}: this one ends`,
+        `${lockPath(path)} was removed while this server ran, and ${path} is in use by another borough` +
+          `${await holdersOf(path)}: this one ends`,
       ),
   )
   return {
@@ -85,7 +87,12 @@ export async function dataDirLock(
   path: string,
 ): Promise<{ readonly state: 'held' | 'free'; readonly endpoint: Endpoint | undefined }> {
   const endpoint = await findEndpoint(path)
-  return { state: isLocked(join(path, 'lock')) ? 'held' : 'free', endpoint }
+  const file = lockPath(path)
+  try {
+    return { state: isLocked(file) ? 'held' : 'free', endpoint }
+  } catch (error) {
+    throw lockFault(file, error)
+  }
 }
 
 /** Keeps out others that back the directory up, while it may be served. @throws PrivateFileError, DataDirBusyError */
@@ -93,8 +100,9 @@ export const lockBackups = (path: string): Promise<Disposable> =>
   lock(join(path, 'backup-lock'), {}, async () => `another backup of ${path} is under way: wait for its end`)
 
 const takeLock = (path: string, clock: Clock | undefined, mayShare: boolean): Promise<DirectoryLock | SharedLock> =>
-  lock(join(path, 'lock'), { clock, mayShare }, async () => {
-    return `${path} is in use by another borough${await holderOf(path)}: stop it, or choose another --data-dir`
+  lock(lockPath(path), { clock, mayShare }, async () => {
+    const only = isOnlyShared(lockPath(path)) ? ' that only reads it, since it could not write' : ''
+    return `${path} is in use by another borough${only}${await holdersOf(path)}: stop it, or choose another --data-dir`
   })
 
 async function lock(
@@ -109,11 +117,18 @@ async function lock(
     })
   } catch (cause) {
     if (isBusy(cause)) throw new DataDirBusyError(await busy(), { cause })
-    if (cause instanceof PrivateFileError) throw cause
-    throw new PrivateFileError(`can't lock ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    })
+    throw lockFault(file, cause)
   }
+}
+
+function lockFault(file: string, cause: unknown): PrivateFileError {
+  if (cause instanceof PrivateFileError) return cause
+  const text = cause instanceof Error ? cause.message : String(cause)
+  const message = isNoLock(cause)
+    ? `${file} is damaged (${text}): it holds nothing but the lock, so remove it, ` +
+      'unless a borough that runs has it open'
+    : `can't lock ${file}: ${text}`
+  return new PrivateFileError(message, { cause })
 }
 
 /** A file system that became read-only keeps it. */
@@ -121,7 +136,12 @@ function unlessUnwritable(error: unknown): void {
   if (!isUnwritable(error)) throw error
 }
 
-async function holderOf(path: string): Promise<string> {
-  const holder = await findEndpoint(path)
-  return holder === undefined ? '' : ` (process ${holder.pid}, ${holder.url})`
+/** By the lock, where the system tells: the word of a server that was killed is still there beside another one. */
+async function holdersOf(path: string): Promise<string> {
+  const holders = lockHolders(lockPath(path))
+  const endpoint = await findEndpoint(path)
+  if (endpoint !== undefined && (holders.length === 0 ? !isOnlyShared(lockPath(path)) : holders.includes(endpoint.pid)))
+    return ` (process ${endpoint.pid}, ${endpoint.url})`
+  if (holders.length > 0) return ` (process ${holders.join(', ')})`
+  return ` (which one, \`fuser ${lockPath(path)}\` says)`
 }

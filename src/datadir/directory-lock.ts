@@ -18,6 +18,10 @@ const patientLooks = 10
 
 export const isBusy = (error: unknown): boolean => error instanceof Error && /locked|busy/i.test(error.message)
 
+/** The bytes of the file are none of SQLite's. */
+export const isNoLock = (error: unknown): boolean =>
+  error instanceof Error && /not a database|malformed/i.test(error.message)
+
 export class DirectoryLock implements Disposable {
   readonly isShared = false
   /** Resolves when another process has had the name for a while; never, where it stays ours. */
@@ -111,6 +115,17 @@ export class SharedLock implements Disposable {
 
   [Symbol.dispose](): void {
     this.#file?.close()
+  }
+}
+
+/** Of a lock that is held: only by servers that do not write. */
+export function isOnlyShared(path: string): boolean {
+  try {
+    new SharedLock(path)[Symbol.dispose]()
+    return true
+  } catch (error) {
+    if (isBusy(error)) return false
+    throw error
   }
 }
 

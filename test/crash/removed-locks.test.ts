@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -12,7 +12,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { verifyStoreAt } from '../../src/backup/backup.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
+import { PrivateFileError } from '../../src/base/private-files.ts'
 import { dataDirLock, openDataDir } from '../../src/datadir/data-dir.ts'
+import { SharedLock } from '../../src/datadir/directory-lock.ts'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import { prefixSpan, type Revision, type Storage } from '../../src/storage/storage.ts'
 import { BoroughProcess, borough } from '../interop/borough-process.ts'
@@ -105,6 +107,24 @@ describe('a store whose lock is removed, and that is opened a second time at onc
   })
 })
 
+it('a store whose lock is damaged says what to do, and opens when that is done', async () => {
+  {
+    await using storage = await SqliteStorage.open({ directory: root })
+    await put(storage, '/kept')
+  }
+  const path = join(root, 'owner.lock')
+  await writeFile(path, 'x'.repeat(100))
+  await expect(SqliteStorage.open({ directory: root })).rejects.toMatchObject({
+    code: 'corrupt',
+    message:
+      `${path} is damaged: it says only what was made beside it. Where no borough runs on it and ` +
+      '`borough storage verify` finds the store sound, remove it; else restore a backup',
+  })
+  await rm(path)
+  await using again = await SqliteStorage.open({ directory: root })
+  expect((await again.range(prefixSpan('/'))).entries.map(({ key }) => key)).toEqual(['/kept'])
+})
+
 /** SQLite's lock on the store is held meanwhile, so that no thread is stopped that has it: it would keep it. */
 async function stopBetweenTransactions(server: BoroughProcess): Promise<void> {
   const tasks = `/proc/${server.pid}/task`
@@ -123,6 +143,42 @@ describe('the lock of a data directory', () => {
     execFileSync('mkfifo', ['-m', '600', join(root, 'lock')])
     await expect(openDataDir(root)).rejects.toThrow(`${join(root, 'lock')} is no file`)
     await expect(dataDirLock(root)).rejects.toThrow(`${join(root, 'lock')} is no file`)
+  })
+
+  it('is refused where its bytes are none of a lock, with what to do, and taken once they are gone', async () => {
+    const path = join(root, 'lock')
+    await writeFile(path, 'x'.repeat(100), { mode: 0o600 })
+    const refused =
+      `${path} is damaged (file is not a database): it holds nothing but the lock, so remove it, ` +
+      'unless a borough that runs has it open'
+    await expect(openDataDir(root)).rejects.toThrow(new PrivateFileError(refused))
+    await expect(dataDirLock(root)).rejects.toThrow(new PrivateFileError(refused))
+    await rm(path)
+    await using _ = await openDataDir(root)
+  })
+
+  /** Of this process, where the system tells. */
+  const byLock = String.raw`\((process ${process.pid}|which one, \`fuser \S+lock\` says)\)`
+  const killed = { url: 'https://127.0.0.1:1', pid: 4_194_304 }
+
+  it('is told as that of a server that only reads, not of one that was killed before', async () => {
+    await writeFile(join(root, 'endpoint.json'), JSON.stringify(killed), { mode: 0o600 })
+    await writeFile(join(root, 'lock'), '', { mode: 0o600 })
+    using _ = new SharedLock(join(root, 'lock'))
+    await expect(openDataDir(root)).rejects.toThrow(
+      new RegExp(
+        `^${root} is in use by another borough that only reads it, since it could not write ${byLock}: ` +
+          'stop it, or choose another --data-dir$',
+      ),
+    )
+  })
+
+  it.skipIf(process.platform !== 'linux')('is told by who holds it, not by what a killed server left', async () => {
+    await using held = await openDataDir(root)
+    await held.announce(killed)
+    await expect(openDataDir(root)).rejects.toThrow(
+      `${root} is in use by another borough (process ${process.pid}): stop it, or choose another --data-dir`,
+    )
   })
 
   it('is kept against others although this process tried to take it twice', async () => {

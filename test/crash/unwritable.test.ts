@@ -54,6 +54,7 @@ afterEach(async () => {
 const why = SmallDisk.missing(await mkdtemp(join(tmpdir(), 'borough-may-mount-')))
 
 interface Server {
+  readonly pid: number | undefined
   create(name: string): Promise<unknown>
   remove(name: string): Promise<unknown>
   names(): Promise<readonly unknown[]>
@@ -72,6 +73,7 @@ async function start(place: string, more: readonly string[] = []): Promise<Serve
   const kubeconfig = await readFile(ready.kubeconfig, 'utf8')
   const client = clientOf(kubeconfig, { listen })
   const server: Server = {
+    pid: child.pid,
     create: (name) => statusOf(client.create(configMaps, { metadata: { name, namespace } })),
     remove: (name) => statusOf(client.delete(configMaps, { name, namespace })),
     names: async () => (await client.list(configMaps, { namespace })).items.map(({ metadata }) => metadata.name),
@@ -146,9 +148,15 @@ describe.skipIf(why !== undefined)(
           await copyStore(sourceAt({ dataDir: data() }, options), target, () => undefined)
         }
         disk?.remount('rw')
-        await expect(start(disk?.place ?? '')).rejects.toThrow(/is in use by another borough/)
+        await expect(start(disk?.place ?? '')).rejects.toThrow(
+          `${data()} is in use by another borough that only reads it, since it could not write ` +
+            `(process ${first.pid}): stop it, or choose another --data-dir`,
+        )
         expect(await first.create('new')).toEqual(refused)
-        expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null })
+        // A server that only read leaves nothing behind, however it ends.
+        expect(await first.end(signal)).toEqual(
+          signal === 'SIGTERM' ? { code: 0, signal: null } : { code: null, signal },
+        )
         const third = await start(disk?.place ?? '')
         expect(await third.create('new')).toBe('done')
         expect(await third.page('/readyz?verbose')).not.toMatch(/warn/)

@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { inodeOf } from '../../base/inode.ts'
 import { StorageError } from '../storage.ts'
 import { pragma } from './file-format.ts'
-import { errorOf, faultOf } from './sqlite-faults.ts'
+import { errorOf, type Fault, faultOf } from './sqlite-faults.ts'
 import { syncDirectory } from './sync-directory.ts'
 
 const lockName = 'owner.lock'
@@ -41,9 +41,9 @@ export class OwnerLock implements Disposable {
       this.#file = lockFile(path)
       this.#inode = inodeOf(path)
     } catch (error) {
+      if (error instanceof StorageError) throw error
       const fault = faultOf(error, path)
-      const message = fault.code === 'locked' ? `the store in ${directory} is in use by another process` : fault.message
-      throw new StorageError(fault.code, message, { cause: error })
+      throw new StorageError(fault.code, refusal(fault, directory, path), { cause: error })
     }
   }
 
@@ -142,6 +142,19 @@ export function wasMarked(directory: string): boolean {
   } finally {
     file.close()
   }
+}
+
+export const inUse = (directory: string): string =>
+  `the store in ${directory} is in use by another process: stop that first`
+
+function refusal({ code, message }: Fault, directory: string, path: string): string {
+  if (code === 'locked') return inUse(directory)
+  if (code !== 'corrupt') return message
+  // A backup has none of it, and the store need not be damaged.
+  return (
+    `${path} is damaged: it says only what was made beside it. Where no borough runs on it and ` +
+    '`borough storage verify` finds the store sound, remove it; else restore a backup'
+  )
 }
 
 function lockFile(path: string): DatabaseSync {

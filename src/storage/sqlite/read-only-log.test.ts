@@ -96,11 +96,13 @@ describe('a store that can only be read', () => {
     openLog().close()
     const first = new ReadOnlyLog({ directory }, why)
     const second = new ReadOnlyLog({ directory }, why)
-    expect(openLog).toThrow(`the store in ${directory} is in use by another process`)
+    expect(openLog).toThrow(`the store in ${directory} is in use by another process: stop that first`)
     first.close()
     second.close()
     const log = openLog()
-    expect(() => new ReadOnlyLog({ directory }, why)).toThrow(`the store in ${directory} is in use by another process`)
+    expect(() => new ReadOnlyLog({ directory }, why)).toThrow(
+      `the store in ${directory} is in use by another process: stop that first`,
+    )
     log.close()
   })
 

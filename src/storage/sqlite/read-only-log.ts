@@ -18,7 +18,7 @@ import type { LoggedHistory, LogKey, LogOutcome, LogTransaction, WriterLog } fro
 import { historyIn } from './log-history.ts'
 import { markName, requireEnd } from './loss.ts'
 import type { WriterOptions } from './messages.ts'
-import { OwnerLock } from './owner-lock.ts'
+import { inUse, OwnerLock } from './owner-lock.ts'
 import { keysBefore, presentKeys } from './present-keys.ts'
 import { openForReading } from './snapshot.ts'
 import { errorOf, type Fault, faultOf, stopped } from './sqlite-faults.ts'
@@ -120,7 +120,7 @@ function sharedLock(directory: string): Disposable | undefined {
   } catch (error) {
     const fault = faultOf(error, directory)
     if (fault.code !== 'locked') throw error
-    throw new StorageError('locked', `the store in ${directory} is in use by another process`, { cause: error })
+    throw new StorageError('locked', inUse(directory), { cause: error })
   }
 }
 

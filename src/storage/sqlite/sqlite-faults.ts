@@ -39,7 +39,7 @@ export function faultOf(error: unknown, path: string): Fault {
   switch (detail & 0xff) {
     case busy:
     case locked:
-      return { code: 'locked', message: `${path} is locked by another program` }
+      return { code: 'locked', message: `${path} is locked by another program (sqlite3?): end it there` }
     case readOnly:
       return readOnlyFault(path)
     case full:

@@ -238,7 +238,7 @@ describe('faults of the file', () => {
     const first = await SqliteStorage.open({ directory })
     await expect(SqliteStorage.open({ directory })).rejects.toMatchObject({
       code: 'locked',
-      message: `the store in ${directory} is in use by another process`,
+      message: `the store in ${directory} is in use by another process: stop that first`,
     })
     await create(first, '/a')
     await first[Symbol.asyncDispose]()
@@ -266,7 +266,8 @@ describe('faults of the file', () => {
     await create(storage, '/a')
     const other = new DatabaseSync(join(directory, 'state.db'))
     other.exec('BEGIN IMMEDIATE')
-    await expect(create(storage, '/b')).rejects.toMatchObject({ code: 'locked' })
+    const message = `${join(directory, 'state.db')} is locked by another program (sqlite3?): end it there`
+    await expect(create(storage, '/b')).rejects.toMatchObject({ code: 'locked', message })
     expect((await storage.range(everything)).entries).toHaveLength(1)
     other.exec('ROLLBACK')
     other.close()
