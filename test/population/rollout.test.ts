@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/kube/types.ts'
+import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { waitFor } from '../support/wait-for.ts'
 import {
   conditionOf,
@@ -468,6 +468,40 @@ describe('restart', () => {
       for (const n of [0, 1, 2]) {
         expect(await second.data(`ns-${n}`, 'x')).toEqual({ a: '2' })
         expect(await second.data(`ns-${n}`, 'one')).toEqual({ a: '1' })
+      }
+    } finally {
+      await rm(dataDir, { recursive: true })
+    }
+  })
+
+  const stops: { how: string; stop(world: PopulationWorld): Promise<unknown> }[] = [
+    { how: 'an edit that would prune too much', stop: (w) => w.edit('t', { templates: [configMap('other')] }) },
+    { how: 'an edit of what another edit made', stop: (w) => w.edit('t', { templates: [] }) },
+    { how: 'a deletion that would prune too much', stop: (w) => w.admin.delete(templateResource, { name: 't' }) },
+  ]
+  test.each(stops)('a namespace that waits is kept at what an earlier process applied: $how', async ({ how, stop }) => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'borough-kept-'))
+    try {
+      {
+        await using first = await PopulationWorld.start(dataDir)
+        await first.template('t', [configMap('one'), configMap('two')], { rollout: { maxPrune: 0 } })
+        await first.template('beside', [configMap('three')])
+        await first.namespaces(1)
+        if (how.includes('another')) {
+          await first.edit('t', { templates: [configMap('one'), configMap('two', { a: '2' })] })
+          await first.status('t', (s) => s['observedGeneration'] === 2 && s['synced'] === 1)
+        }
+        await stop(first)
+        await first.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+      }
+      await using second = await PopulationWorld.start(dataDir)
+      for (const name of ['one', 'two', 'three']) {
+        const was = await second.data('ns-0', name)
+        const { uid } = (await second.admin.get(configMapResource, { namespace: 'ns-0', name })).metadata
+        await second.admin.delete(configMapResource, { namespace: 'ns-0', name })
+        const isBack = (o?: KubeObject) => o !== undefined && o.metadata.uid !== uid
+        const back = await waitFor(second.admin, configMapResource, { namespace: 'ns-0', name }, isBack)
+        expect(back?.['data']).toEqual(was)
       }
     } finally {
       await rm(dataDir, { recursive: true })

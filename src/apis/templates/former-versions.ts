@@ -1,64 +1,93 @@
 /**
- * Versions of templates that were applied before this process began. A namespace that lacks a value which its template
- * requires now is kept as it was applied last: the record of the namespace says by which generation, and the revisions
- * of the template what that generation said.
+ * Versions of templates that were applied before this process began. A namespace that waits for its turn in a rollout,
+ * or that lacks a value which its template requires now, is kept as it was applied last: the record of the namespace
+ * says what was applied, and the revisions of the template which version of it said so.
  */
 import type { Client } from '../../client/client.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import type { AppliedObject } from './applied-records.ts'
-import { compileMatcher, type Matcher } from './match.ts'
+import { type AppliedObject, identityOfApplied } from './applied-records.ts'
+import type { ResolveClone } from './clones.ts'
+import { generationOf } from './ledger.ts'
+import { compileMatcher, findBeyond, isDisabled, type Matcher } from './match.ts'
 import { evaluateParameters } from './parameters.ts'
 import type { PopulationState } from './population-state.ts'
+import { identityOf, render } from './render.ts'
 import { revisionsOf } from './revisions.ts'
 import type { NamespaceTemplate } from './types.ts'
-
-/** By generation. */
-type Versions = ReadonlyMap<number, Matcher>
 
 export class FormerVersions {
   readonly #client: Client
   readonly #state: PopulationState
-  /** By the uid of the template: what was kept of it at this generation. */
-  readonly #read = new Map<string, { readonly generation: number | undefined; readonly versions: Versions }>()
+  readonly #clones: ResolveClone
+  /** By the uid of the template: its versions when it was of this generation, newest first. */
+  readonly #read = new Map<string, { readonly generation: number | undefined; readonly versions: readonly Matcher[] }>()
 
-  constructor(client: Client, state: PopulationState) {
+  constructor(client: Client, state: PopulationState, clones: ResolveClone) {
     this.#client = client
     this.#state = state
+    this.#clones = clones
   }
 
-  /** By the name of the template: each that can't be rendered in the namespace, and what was applied there before. */
+  /** By the name of the template: what was applied of those whose newest version may not be applied here now. */
   async of(namespace: Namespace, signal: AbortSignal): Promise<ReadonlyMap<string, Matcher>> {
     const found = new Map<string, Matcher>()
-    for (const { template } of this.#state.matchers()) {
-      const generation = this.#wantedOf(template, namespace)
-      if (generation === 0) continue
-      const version = (await this.#versionsOf(template, signal)).get(generation)
-      if (version !== undefined) found.set(nameOf(template.metadata), version)
+    for (const version of this.#state.matchers()) {
+      if (!this.#isWanted(version, namespace)) continue
+      const all = this.#state.index.claimsIn(nameOf(namespace.metadata))
+      const name = nameOf(version.template.metadata)
+      const claims = all.filter((claim) => claim.template === name)
+      if (claims.length === 0) continue
+      // One that does not select it holds nothing here: it would count as reached, and what is there be pruned.
+      const versions = (await this.#versionsOf(version.template, signal)).filter((v) => v.selects(namespace))
+      const others = new Set(all.filter((claim) => claim.template !== name).map(identityOfApplied))
+      const former =
+        versions.find(({ template }) => this.#says(template, namespace, claims, others)) ??
+        versions.find((v) => generationOf(v) === newest(claims))
+      if (former !== undefined) found.set(name, former)
     }
     return found
   }
 
-  /** The generation to be restored; 0 = none. */
-  #wantedOf(template: NamespaceTemplate, namespace: Namespace): number {
-    if (template.spec?.parameters === undefined) return 0
-    const { ledger, index } = this.#state
-    const { name = '' } = namespace.metadata
-    const templateName = nameOf(template.metadata)
-    if (ledger.find(templateName, name) !== undefined) return 0
-    if (evaluateParameters(template, namespace).faults.length === 0) return 0
-    return newest(index.claimsIn(name).filter((claim) => claim.template === templateName))
+  #isWanted(version: Matcher, namespace: Namespace): boolean {
+    const { template } = version
+    if (isDisabled(template) || findBeyond(template) !== undefined) return false
+    const { ledger, rollouts } = this.#state
+    if (ledger.find(nameOf(template.metadata), nameOf(namespace.metadata)) !== undefined) return false
+    return !rollouts.isSettled(version) || evaluateParameters(template, namespace).faults.length > 0
   }
 
-  async #versionsOf(template: NamespaceTemplate, signal: AbortSignal): Promise<Versions> {
+  /** Just what is recorded; where templates hold the same object, one of them made it. */
+  #says(
+    template: NamespaceTemplate,
+    namespace: Namespace,
+    claims: readonly AppliedObject[],
+    others: ReadonlySet<string>,
+  ): boolean {
+    const { objects, skipped } = render([template], namespace, this.#clones)
+    if (skipped.length > 0) return false
+    const said = new Map(objects.map(({ object, config }) => [identityOf(object), config]))
+    for (const claim of claims) {
+      const identity = identityOfApplied(claim)
+      if (said.get(identity) !== claim.digest) return false
+      said.delete(identity)
+    }
+    for (const identity of said.keys()) if (!others.has(identity)) return false
+    return true
+  }
+
+  async #versionsOf(template: NamespaceTemplate, signal: AbortSignal): Promise<readonly Matcher[]> {
     const { uid = '', generation } = template.metadata
     const known = this.#read.get(uid)
     if (known?.generation === generation && known !== undefined) return known.versions
-    const versions = new Map<number, Matcher>()
-    for (const revision of await revisionsOf(this.#client, template, signal)) {
-      const metadata = { ...template.metadata, generation: revision.generation }
-      versions.set(revision.generation, compileMatcher({ ...template, metadata, spec: revision.spec }))
-    }
+    const { deletionTimestamp, ...metadata } = template.metadata
+    const as = (former: number, spec: NonNullable<NamespaceTemplate['spec']>): Matcher =>
+      compileMatcher({ ...template, metadata: { ...metadata, generation: former }, spec })
+    const revisions = (await revisionsOf(this.#client, template, signal)).filter((r) => r.generation !== generation)
+    const versions = revisions.map((revision) => as(revision.generation, revision.spec))
+    // To be deleted is a generation too, which nothing is applied by: what it says was said by one before it.
+    if (deletionTimestamp === undefined) versions.unshift(as(generation ?? 0, template.spec ?? {}))
+    else versions.push(as(0, template.spec ?? {}))
     const present = new Set([...this.#state.matchers()].map((m) => m.template.metadata.uid))
     for (const other of this.#read.keys()) if (!present.has(other)) this.#read.delete(other)
     this.#read.set(uid, { generation, versions })

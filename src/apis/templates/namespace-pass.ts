@@ -27,7 +27,7 @@ export interface NamespacePass {
   readonly places: Release[]
 }
 
-/** `former`: by template, what was applied here before this process began, where the template can't be rendered. */
+/** `former`: by template, what was applied here before this process began, where the newest may not be applied now. */
 export function planPass(
   state: PopulationState,
   namespace: Namespace,
@@ -64,7 +64,8 @@ function planTemplate(
   const { name = '' } = namespace.metadata
   const { name: templateName = '' } = template.metadata
   const isSelected = !isDeleted && version.selects(namespace)
-  const held = ledger.findHeld(version, name)
+  const before = former.get(templateName)
+  const held = ledger.findHeld(version, name) ?? (before && { version: before, isSelected: true })
   const isThere = index.holdings.holds(templateName, name) || state.metadata.holds(templateName, name)
   if (!isSelected && held === undefined && !isThere) {
     if (rollouts.leave(templateName, name)) state.requestStatus([templateName])
@@ -74,9 +75,7 @@ function planTemplate(
   if (!isSelected && !isDeleted && findBeyond(template) !== undefined) return
   const { faults } = isSelected ? evaluateParameters(template, namespace) : { faults: [] }
   if (faults.length > 0) {
-    const before = former.get(templateName)
-    const kept = held ?? (before && { version: before, isSelected: true })
-    keepAsApplied(version, namespace, faults, kept, pass)
+    keepAsApplied(version, namespace, faults, held, pass)
     return
   }
   const isDone = (): boolean => {

@@ -38,11 +38,11 @@ export class PopulationReconciler implements Reconciler {
     this.#state = state
     this.#corrections = new Corrections(deps.clock)
     this.#sources = new CloneSources({ ...deps, onChange: (template) => state.lookAgain(template) })
-    this.#former = new FormerVersions(deps.client, state)
     this.#clones = cloneResolver({
       find: (from) => this.#sources.find(from),
       madeIn: (namespace) => state.index.claimsIn(namespace),
     })
+    this.#former = new FormerVersions(deps.client, state, this.#clones)
   }
 
   async reconcile({ name }: ObjectKey, signal: AbortSignal): Promise<Outcome> {
