@@ -7,7 +7,7 @@
  *   SHIM_KILL_AT=n        the process is killed before its n-th call that changes a file
  *   SHIM_COUNT=file       how many such calls there were, in 20 digits
  *   SHIM_FAIL=call        fsync, write, read, open: it fails with SHIM_ERRNO (5: EIO) ...
- *   SHIM_FAIL_FILE=text   ... where the path holds this text ...
+ *   SHIM_FAIL_FILE=text   ... where the path holds this text, or, before a $, ends with it ...
  *   SHIM_FAIL_FROM=n SHIM_FAIL_TIMES=m  ... from the n-th such call on, m times ...
  *   SHIM_TRIGGER=file     ... and only while this file exists
  *
@@ -74,10 +74,16 @@ static int image_of(const char *path, char *image) {
   return 1;
 }
 
+static int is_of(const char *path, const char *text) {
+  size_t length = strlen(text), all = strlen(path);
+  if (text[length - 1] != '$') return strstr(path, text) != NULL;
+  return all >= length - 1 && strncmp(path + all - (length - 1), text, length - 1) == 0;
+}
+
 /* True: the call fails, and errno is set. */
 static int fails(const char *call, const char *path) {
   const char *which = set("SHIM_FAIL"), *file = set("SHIM_FAIL_FILE"), *trigger = set("SHIM_TRIGGER");
-  if (!which || strcmp(which, call) != 0 || (file && !strstr(path, file))) return 0;
+  if (!which || strcmp(which, call) != 0 || (file && !is_of(path, file))) return 0;
   if (trigger && access(trigger, F_OK) != 0) return 0;
   pthread_mutex_lock(&lock);
   long nth = ++failures, from = number("SHIM_FAIL_FROM", 1);

@@ -19,7 +19,7 @@ export interface ShimOptions {
     readonly call: 'fsync' | 'write' | 'read' | 'open'
     /** By default EIO. */
     readonly errno?: number
-    /** A part of the path. */
+    /** A part of the path; before a `$`, the end of it. */
     readonly file?: string
     readonly from?: number
     readonly times?: number
