@@ -7,7 +7,7 @@ import { makeBackups, tryBackups } from './tampered-backups.ts'
 import { openEncrypted, tamperingWith } from './tampering.ts'
 
 /** Few here; `node test/crash/random-damage.ts <folder>` tries 1000. The last ones have found something once. */
-const seeds = [...Array.from({ length: 25 }, (_, i) => i + 1), 50, 1440, 1479, 1752, 3101]
+const seeds = [...Array.from({ length: 25 }, (_, i) => i + 1), 50, 1440, 1479, 1752, 3101, 700_861]
 
 let root: string
 let specimens: readonly Specimen[]

@@ -28,6 +28,8 @@ export function* presentKeys(
       const keys = page.all(reached, step).map((row) => checkedKey(row, meta, damaged))
       const last = keys.at(-1)
       if (last === undefined) break
+      // Where a key is damaged, what follows it may lie before it: the same keys would be found without end.
+      if (byteOrder(last[0], reached) <= 0) throw damaged(`the index is out of order at ${last[0]}`)
       for (const [key, revision] of keys) digest = addPair(digest, key, revision)
       live += keys.length
       reached = last[0]
@@ -57,7 +59,8 @@ export function* keysBefore(
   if (restored.length > 0) yield restored
 }
 
-const byKey = ([a]: LogKey, [b]: LogKey): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+const byteOrder = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+const byKey = ([a]: LogKey, [b]: LogKey): number => byteOrder(a, b)
 
 function checkedKey(row: unknown, { head }: Pick<Meta, 'head'>, damaged: Damaged): LogKey {
   const [key, revision] = columns(row)
