@@ -5,6 +5,7 @@
  *                         them, as Linux does: the program goes on reading them from memory, and no later flush brings
  *                         them to the disk.
  *   SHIM_KILL_AT=n        the process is killed before its n-th call that changes a file
+ *   SHIM_READS=1          ... or that reads one
  *   SHIM_COUNT=file       how many such calls there were, in 20 digits
  *   SHIM_FAIL=call        fsync, write, read, open: it fails with SHIM_ERRNO (5: EIO) ...
  *   SHIM_FAIL_FILE=text   ... where the path holds this text, or, before a $, ends with it ...
@@ -196,7 +197,10 @@ ssize_t pwrite64(int fd, const void *bytes, size_t length, off64_t offset)
 #define READS(call)                                           \
   {                                                           \
     char path[PATH_MAX];                                      \
-    if (path_of(fd, path) && fails("read", path)) return -1;  \
+    if (path_of(fd, path)) {                                  \
+      if (set("SHIM_READS")) changing();                      \
+      if (fails("read", path)) return -1;                     \
+    }                                                         \
     return call;                                              \
   }
 

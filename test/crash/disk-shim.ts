@@ -11,7 +11,9 @@ export interface ShimOptions {
   readonly root: string
   /** What the disk holds of them. */
   readonly image?: string
+  /** Before which call that changes a file, or with `reads`, reads one. */
   readonly killAt?: number
+  readonly reads?: boolean
   readonly countFile?: string
   /** Holds by how many seconds the wall clock is set. */
   readonly clockFile?: string
@@ -49,13 +51,14 @@ export class DiskShim implements Disposable {
   }
 
   /** Of a process that has this disk. */
-  environment({ root, image, killAt, countFile, clockFile, fail }: ShimOptions): Record<string, string> {
+  environment({ root, image, killAt, reads, countFile, clockFile, fail }: ShimOptions): Record<string, string> {
     if (image !== undefined) mkdirSync(image, { recursive: true })
     const named: Record<string, string | number | undefined> = {
       LD_PRELOAD: this.#library,
       SHIM_ROOT: root,
       SHIM_IMAGE: image,
       SHIM_KILL_AT: killAt,
+      SHIM_READS: reads === true ? 1 : undefined,
       SHIM_COUNT: countFile,
       SHIM_CLOCK: clockFile,
       SHIM_FAIL: fail?.call,
