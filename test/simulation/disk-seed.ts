@@ -72,6 +72,12 @@ interface Recovered {
 /** As `damageNote` has it; its first byte is no UTF-8. */
 const isNote = ({ text }: Version): boolean => text?.startsWith('\ufffdborough: damaged value: ') === true
 
+/** Of the past, and of the present: where a loss was accepted there is no past. */
+function* versionsIn({ found, entries }: Recovered): Generator<readonly [Revision, Version]> {
+  yield* found
+  for (const entry of entries) yield [entry.revision, { key: entry.key, text: textOf(entry) }]
+}
+
 class DiskRun {
   readonly problems: string[] = []
   commits = 0
@@ -80,6 +86,8 @@ class DiskRun {
   readonly #isAimed: boolean
   readonly #ledger = new Ledger()
   #hasLied = false
+  /** Of what a disk lied about once, parts may be missing that only writes come by, lives later. */
+  #mayBeDamaged = false
   /** The last life ended without a failure of power. */
   #hasStopped = false
   #mayFail = false
@@ -108,11 +116,13 @@ class DiskRun {
     if (storage === undefined) return 'unusable'
     const recovered = await this.#recovered(storage).catch((error: unknown) => {
       // Of what a disk lied about, parts may be there. That must be said, and then nothing can be asked of it.
-      if (!this.#hasLied || !isStorageError(error, 'corrupt')) throw error
+      if (!this.#mayBeDamaged || !isStorageError(error, 'corrupt')) throw error
       this.#scheduler.tell(`it can't be read: ${error.message}`)
     })
     if (recovered === undefined) return 'unusable'
-    if (this.#hasLied && [...recovered.found.values()].some(isNote)) return this.#checkNamed(recovered)
+    if (this.#mayBeDamaged && [...versionsIn(recovered)].some(([, version]) => isNote(version))) {
+      return this.#checkNamed(recovered)
+    }
     this.#checkRecovered(recovered)
     if (this.problems.length > 0) return 'lived'
     const life = new AbortController()
@@ -122,6 +132,7 @@ class DiskRun {
     disk.lies = trouble === 'lies'
     // What was not flushed then is still not where the server has only stopped.
     this.#hasLied = disk.lies || (this.#hasLied && this.#hasStopped)
+    this.#mayBeDamaged ||= disk.lies
     this.#mayFail = trouble === 'failing write' || trouble === 'failing flush' || trouble === 'full'
     // It is filled by the store alone, or by others in one blow before a failure of power.
     if (trouble === 'full' && operations === undefined) disk.capacity = disk.usedBytes + roomBytes
@@ -178,21 +189,29 @@ class DiskRun {
 
   /** undefined: it says what is wrong with it, and can't be used. */
   async #open(): Promise<Storage | undefined> {
-    const options = this.#options()
     const mark = markOnDisk(simulated.disk, `${directory}/acknowledged`)
+    const options = this.#options()
+    const opened = await this.#tryOpen(options)
+    if (!(opened instanceof StorageError)) return opened
+    if (!this.#mayBeDamaged) this.problems.push(`no power is no damage, and yet: ${opened.message}`)
+    if (!opened.message.includes('--accept-loss')) return undefined
+    const accepted = await this.#tryOpen({ ...options, acceptLoss: true })
+    // What is left may be damaged besides.
+    if (accepted instanceof StorageError) return undefined
+    const recovered = await this.#recovered(accepted)
+    if (recovered.head < mark) this.problems.push(`${recovered.head} begins before ${mark}, which was given out`)
+    this.#ledger.forget(this.#lost(recovered, 0))
+    return accepted
+  }
+
+  async #tryOpen(options: Parameters<typeof SqliteStorage.open>[0]): Promise<Storage | StorageError> {
     try {
       return await SqliteStorage.open(options)
     } catch (error) {
       simulated.end()
       if (!isStorageError(error, 'corrupt')) throw error
       this.#scheduler.tell(`it does not open: ${error.message}`)
-      if (!this.#hasLied) this.problems.push(`no power is no damage, and yet: ${error.message}`)
-      if (!error.message.includes('--accept-loss')) return undefined
-      const opened = await SqliteStorage.open({ ...options, acceptLoss: true })
-      const recovered = await this.#recovered(opened)
-      if (recovered.head < mark) this.problems.push(`${recovered.head} begins before ${mark}, which was given out`)
-      this.#ledger.forget(this.#lost(recovered, 0))
-      return opened
+      return error
     }
   }
 
@@ -218,8 +237,8 @@ class DiskRun {
   }
 
   /** Of what a disk lied about, values may be there in part: each is named, and all else is what it was. */
-  #checkNamed({ found }: Recovered): 'unusable' {
-    for (const [revision, version] of found) {
+  #checkNamed(recovered: Recovered): 'unusable' {
+    for (const [revision, version] of versionsIn(recovered)) {
       if (!isNote(version)) this.problems.push(...this.#ledger.see(revision, version))
     }
     this.#scheduler.tell('what the disk lied about is damaged, and named')
@@ -310,7 +329,8 @@ class DiskRun {
   #expectFault(error: unknown): void {
     if (!(error instanceof StorageError)) throw error
     this.#scheduler.tell(`it says ${error.code}: ${error.message}`)
-    if (!this.#mayFail)
+    const isNamed = this.#mayBeDamaged && error.message.includes('state.db is damaged')
+    if (!this.#mayFail && !isNamed)
       this.problems.push(`nothing is wrong with the disk, and it says ${error.code}: ${error.message}`)
   }
 
