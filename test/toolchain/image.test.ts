@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { entrypoint } from '../../tools/image/contents.ts'
 import { ImageLayout } from '../../tools/image/layers.ts'
 import { bundledComponents, debianComponent, npmComponent, spdxDocument } from '../../tools/image/sbom.ts'
 
@@ -73,6 +74,11 @@ test('every blob is what its name says, and the layers are those that the settin
   for (const { digest: name, size } of manifest.layers) expect(blob(name).length).toBe(size)
   expect(settings.rootfs.diff_ids.length).toBe(manifest.layers.length)
   expect(settings).toMatchObject({ os: 'linux', config: { User: '65532:65532', Entrypoint: ['/usr/bin/node'] } })
+})
+
+test('Node is started with the same flags as by the command', () => {
+  const flags = /exec node (.*) "\$0"/.exec(readFileSync('bin/borough.mjs', 'utf8'))?.[1]
+  expect(entrypoint.slice(1, -1).join(' ')).toBe(flags)
 })
 
 test('the bill of materials names every part by its package URL, and what holds what', () => {

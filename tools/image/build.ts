@@ -19,6 +19,7 @@ import { webAddressOf } from '../repository.ts'
 import { compileInside } from './compiled.ts'
 import {
   type DebianPackage,
+  entrypoint,
   fillBase,
   fillData,
   fillNode,
@@ -94,7 +95,7 @@ async function build(): Promise<void> {
       architecture,
       user: `${imageUser}:${imageUser}`,
       workingDir: '/data',
-      entrypoint: ['/usr/bin/node', '--max-semi-space-size=32', '/borough/bin/borough.mjs'],
+      entrypoint,
       command: ['--help'],
       env: ['PATH=/usr/bin:/bin', 'NODE_ENV=production', 'MALLOC_ARENA_MAX=1', 'HOME=/data'],
       volumes: ['/data'],

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { imageUser } from './contents.ts'
+import { entrypoint, imageUser } from './contents.ts'
 
 const kept = 'borough/.cache'
 
@@ -39,8 +39,7 @@ export function enter(folder: string): readonly string[] {
 
 async function serveOnce(folder: string): Promise<void> {
   const [program = '', ...args] = enter(folder)
-  const node = ['/usr/bin/node', '--max-semi-space-size=32', '/borough/bin/borough.mjs']
-  const child = spawn(program, [...args, ...node, 'up', '--data-dir', '/data/trial', '--listen', '127.0.0.1:0'], {
+  const child = spawn(program, [...args, ...entrypoint, 'up', '--data-dir', '/data/trial', '--listen', '127.0.0.1:0'], {
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', NODE_ENV: 'production', HOME: '/data', MALLOC_ARENA_MAX: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

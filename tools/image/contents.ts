@@ -8,6 +8,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** As in the example of every distroless image: no account of the machine has it. */
 export const imageUser = 65_532
+
+/** With the flags that `bin/borough.mjs` gives Node where a shell starts it. */
+export const entrypoint: readonly string[] = [
+  '/usr/bin/node',
+  '--max-semi-space-size=32',
+  '--no-allocation-site-pretenuring',
+  '/borough/bin/borough.mjs',
+]
 /** What Node is linked against, and what says which Debian they are of. */
 const debianPackages = ['base-files', 'gcc-12-base', 'libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6'] as const
 
