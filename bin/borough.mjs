@@ -1,7 +1,8 @@
 #!/usr/bin/env sh
-':' //; MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" exec node --max-semi-space-size=32 --no-allocation-site-pretenuring "$0" "$@"
-// The line above is for the shell (`env -S` could say the same, but not everywhere). docs/performance.md tells what the
-// two flags save ("What V8 is told"). glibc's one arena instead of one per thread saves 3 MB: the threads rarely
+':' //; export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
+':' //; exec node --max-semi-space-size=32 --no-allocation-site-pretenuring "$0" "$@"
+// The lines above are for the shell (`env -S` could say the same, but not everywhere). docs/performance.md tells what
+// the two flags save ("What V8 is told"). glibc's one arena instead of one per thread saves 3 MB: the threads rarely
 // allocate at the same time. Without all this everything works.
 //
 // Starts what `npm run build` made. The rest of the command line lives in src/cli/.
