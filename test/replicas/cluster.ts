@@ -97,10 +97,14 @@ export class ReplicaCluster implements AsyncDisposable {
     }
   }
 
-  async #metric(replica: number, name: string): Promise<number> {
+  page(replica: number, path: string, timeoutMs?: number): Promise<string> {
     const at = this.replicas[replica]
     if (!at) throw new Error(`there is no replica ${replica}`)
-    const page = await pageOf(this.#kubeconfig, at, '/metrics', 3_000)
+    return pageOf(this.#kubeconfig, at, path, timeoutMs)
+  }
+
+  async #metric(replica: number, name: string): Promise<number> {
+    const page = await this.page(replica, '/metrics', 3_000)
     return Number(new RegExp(`\\n${name} (\\S+)\\n`).exec(page)?.[1])
   }
 

@@ -162,6 +162,14 @@ export class CommitQueue implements AsyncDisposable {
     member.resolve(prepared.settle(response, response.revision, 0, member.ticket))
   }
 
+  /** A full etcd takes no note, but deletes: each for itself. One that was taken all the same finds its key gone. */
+  async #deliverDeletes(members: readonly Member[], refusal: unknown): Promise<void> {
+    for (const member of members) {
+      if (member.prepared.onlyDeletes) await this.#deliver([member])
+      else fail(member, refusal)
+    }
+  }
+
   async #deliverTogether(members: readonly Member[]): Promise<void> {
     const deletes = members.flatMap(({ prepared, firstPosition }) => prepared.deletes(firstPosition))
     const note = deletes.length > 0 ? [plainPut(this.#keySpace.note, encodeNote(deletes))] : []
@@ -173,6 +181,7 @@ export class CommitQueue implements AsyncDisposable {
       response = await this.#send({ compare: [], success: [...note, ...nested], failure: [] }, false)
     } catch (error) {
       const { code } = toStorageError(error, '')
+      if (code === 'full' && note.length > 0) return this.#deliverDeletes(members, error)
       if (code !== 'tooLarge' && code !== 'invalid') throw error
       // Refused for its shape, so nothing is done: an etcd with narrower limits. Each for itself, then.
       for (const member of members) await this.#deliver([member])

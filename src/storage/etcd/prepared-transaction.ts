@@ -67,6 +67,10 @@ export class PreparedTransaction {
     return this.#writes.length
   }
 
+  get onlyDeletes(): boolean {
+    return this.#writes.every(({ value }) => value === undefined)
+  }
+
   /** etcd limits the longest of a transaction's three lists. */
   get operations(): number {
     return Math.max(this.#compareCount(), this.#writes.length, this.#keys.size)
