@@ -130,9 +130,13 @@ export class Slice {
     this.#until = now() + sliceMs
   }
 
+  get isOver(): boolean {
+    return this.#now() >= this.#until
+  }
+
   /** Undefined while there is time left; else to be awaited before going on. Rejects with what `check` throws. */
   pause(): Promise<void> | undefined {
-    return this.#now() < this.#until ? undefined : this.#resume()
+    return this.isOver ? this.#resume() : undefined
   }
 
   /** The work goes on after something else was awaited than the slice's turn: a reader, the store. */

@@ -1,12 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { FakeClock } from '../base/fake-clock.ts'
 import type { Log } from '../base/log.ts'
+import { sliceMs, Turns } from '../base/turns.ts'
 import { type ControllerSpec, type ObjectKey, Terminal } from './controller.ts'
 import { runController } from './run-controller.ts'
 
 const key = (name: string): ObjectKey => ({ namespace: 'ns', name })
 
-function world(reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<{ requeueAfterMs: number } | undefined>) {
+type Reconcile = (key: ObjectKey, signal: AbortSignal) => Promise<{ requeueAfterMs: number } | undefined>
+
+/** `soon`: when another turn of the loop begins; `began`: whose work begins in it. */
+function world(
+  reconcile: Reconcile,
+  {
+    soon = queueMicrotask,
+    began = () => {},
+  }: { soon?: (run: () => void) => void; began?: (owner?: object) => void } = {},
+) {
   const clock = new FakeClock()
   const logged: string[] = []
   const told: { readonly level: string; readonly key?: string; readonly untold?: number }[] = []
@@ -32,7 +42,8 @@ function world(reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<{ req
     ],
     reconciler: { reconcile },
   }
-  const running = runController(spec, { clock, log }, stop.signal)
+  const turns = new Turns({ now: () => clock.monotonic(), soon, began })
+  const running = runController(spec, { clock, log, turns }, stop.signal)
   return {
     clock,
     logged,
@@ -55,6 +66,46 @@ describe('a controller', () => {
     w.enqueue(key('a'))
     await w.clock.advance(0)
     expect(seen).toEqual(['ns/a'])
+    await w.end()
+  })
+
+  test('begins no two keys in one turn of the loop, and says who is at work', async () => {
+    const seen: string[] = []
+    const turns: (() => void)[] = []
+    const told: (object | undefined)[] = []
+    const w = world(
+      async ({ name }) => {
+        seen.push(name)
+        return undefined
+      },
+      { soon: (run) => turns.push(run), began: (owner) => told.push(owner) },
+    )
+    const turn = async (): Promise<void> => {
+      for (const run of turns.splice(0)) run()
+      await w.clock.advance(0)
+    }
+    w.enqueue(key('a'))
+    w.enqueue(key('b'))
+    await w.clock.advance(0)
+    expect(seen).toEqual(['a'])
+    await turn()
+    expect(seen).toEqual(['a', 'b'])
+    expect(told).toEqual([{ controller: 'test' }, { controller: 'test' }])
+    // What is left of a slice is for the next key.
+    w.enqueue(key('c'))
+    await w.clock.advance(0)
+    expect(seen).toEqual(['a', 'b', 'c'])
+    expect(told).toHaveLength(3)
+    // Nothing is left of it; then nothing has begun in the turn.
+    await w.clock.advance(sliceMs)
+    w.enqueue(key('d'))
+    await w.clock.advance(0)
+    expect(seen).not.toContain('d')
+    await turn()
+    await turn()
+    w.enqueue(key('e'))
+    await w.clock.advance(sliceMs)
+    expect(seen).toEqual(['a', 'b', 'c', 'd', 'e'])
     await w.end()
   })
 

@@ -4,7 +4,7 @@
 import { Backoff } from '../base/backoff.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { Turns } from '../base/turns.ts'
+import { type Slice, Turns } from '../base/turns.ts'
 import { type ControllerSpec, type ObjectKey, Terminal } from './controller.ts'
 import { FailureLog } from './failure-log.ts'
 import { WorkQueue } from './queue.ts'
@@ -12,7 +12,10 @@ import { WorkQueue } from './queue.ts'
 export interface ControllerRuntime {
   readonly clock: Clock
   readonly log: Log
-  /** Of the process: where what is reconciled waits for nothing, a thousand keys would be one piece of work. */
+  /**
+   * Of the process: where what is reconciled waits for nothing, a thousand keys would be one piece of work, and so
+   * would one key of each worker.
+   */
   readonly turns?: Turns
   /** Counts what happened, for metrics. */
   readonly observe?: (controller: string, outcome: 'done' | 'requeued' | 'failed', durationMs: number) => void
@@ -48,10 +51,13 @@ export async function runController(
   signal.addEventListener('abort', () => queue.close(), { once: true })
 
   const work = async (): Promise<void> => {
-    const slice = turns.slice()
+    let slice: Slice | undefined
     for (;;) {
       const key = await queue.take()
       if (key === undefined) return
+      // What came while it waited has come for other workers too: no two begin in one turn.
+      if (slice === undefined || slice.isOver) slice = await turns.begin({ controller: spec.name })
+      else slice.goOn()
       const began = clock.monotonic()
       try {
         const result = await spec.reconciler.reconcile(parseKey(key), signal)
@@ -73,8 +79,6 @@ export async function runController(
       } finally {
         queue.done(key)
       }
-      const pause = slice.pause()
-      if (pause) await pause
     }
   }
 

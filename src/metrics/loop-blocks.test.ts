@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { Diagnostics } from '../base/diagnostics.ts'
 import { FakeClock } from '../base/fake-clock.ts'
 import type { Log } from '../base/log.ts'
-import { type Culprit, type LoopBlock, LoopBlocks } from './loop-blocks.ts'
+import { sliceBegan } from '../base/turns.ts'
+import { type Culprit, type LoopBlock, LoopBlocks, labelsOf } from './loop-blocks.ts'
 
 const request = (verb: string, username = 'alice'): Culprit =>
   ({
@@ -16,7 +18,12 @@ function held() {
   let collectedMs = 0
   const found: LoopBlock[] = []
   const lines: Readonly<Record<string, unknown>>[] = []
-  const log = { debug() {}, info() {}, error() {}, warn: (fields: object) => void lines.push({ ...fields }) } as Log
+  const messages: string[] = []
+  const warn = (fields: object, message: string): void => {
+    lines.push({ ...fields })
+    messages.push(message)
+  }
+  const log = { debug() {}, info() {}, error() {}, warn } as Log
   let timers: (() => void)[] = []
   const ended: (() => void)[] = []
   const late = {
@@ -39,6 +46,7 @@ function held() {
     blocks,
     found,
     lines,
+    messages,
     work: async (ms: number, collected = 0) => {
       workedMs += ms
       collectedMs += collected
@@ -108,6 +116,21 @@ describe('a loop that is held', () => {
     await hold(request('list'))
     const line = { heldMs: 60, user: 'alice', verb: 'list', resource: 'secrets' }
     expect(lines).toEqual([line, { ...line, user: 'bob' }, line])
+  })
+
+  test('names the controller whose work it was, and warns of it', async () => {
+    const { blocks, found, lines, messages, work, turn, endTurn } = held()
+    const diagnostics = new Diagnostics()
+    blocks.follow(diagnostics).begin(request('get'))
+    await work(3)
+    diagnostics.publish(sliceBegan, { controller: 'endpoints' })
+    await work(70)
+    endTurn()
+    turn()
+    expect(found).toEqual([{ culprit: { controller: 'endpoints' }, heldMs: 70 }])
+    expect(found.map(({ culprit }) => labelsOf(culprit))).toEqual([{ verb: '', resource: '', controller: 'endpoints' }])
+    expect(lines).toEqual([{ heldMs: 70, controller: 'endpoints' }])
+    expect(messages).toEqual(['a controller held the event loop for long; others waited'])
   })
 
   test('blames no request for what follows in a later turn, and warns of nothing that is not a request', async () => {

@@ -1,8 +1,8 @@
 /**
  * How long the event loop was held in one piece, and for whom. Work on requests is told of when it begins and when it
  * goes on (`begin`); a timer that is late says that the loop was held meanwhile. The longest piece between two
- * beginnings is what held it, and its owner is the culprit. What follows in later turns is not the owner's. The
- * server's own requests, and what belongs to none, count without a culprit, and without a warning.
+ * beginnings is what held it, and its owner is the culprit: a request, or a controller. What follows in later turns is
+ * not the owner's. The server's own requests, and what belongs to none, count without a culprit, and without a warning.
  *
  * The same pieces are charged to the flow of their request (`src/flowcontrol/`). The last of a turn pays for the
  * sockets that are read after it: over many turns each flow pays for its share of them.
@@ -18,7 +18,13 @@ import { sliceBegan } from '../base/turns.ts'
 import type { RequestContext } from '../http/api.ts'
 import { serverUser } from '../kube/user.ts'
 
-export type Culprit = Pick<RequestContext, 'user' | 'resolution' | 'flow'>
+type Request = Pick<RequestContext, 'user' | 'resolution' | 'flow'>
+export type Culprit = Request | ControllerWork
+
+/** As `src/controller/` begins it. */
+interface ControllerWork {
+  readonly controller: string
+}
 
 export interface LoopBlock {
   readonly culprit: Culprit | undefined
@@ -27,11 +33,11 @@ export interface LoopBlock {
 
 /** How late the timer must be for the piece before it to be counted. */
 const countedMs = 10
-/** No request may hold the loop for longer. */
+/** Nothing may hold the loop for longer. */
 const warnedMs = 50
 const tickMs = 10
 const warningEveryMs = 60_000
-/** Flows that are remembered; when there are more all may be warned of again. */
+/** Flows and controllers that are remembered; when there are more all may be warned of again. */
 const maxFlows = 1000
 
 const ownAccounts = 'system:serviceaccount:kube-system:'
@@ -39,15 +45,23 @@ const ownAccounts = 'system:serviceaccount:kube-system:'
 /** The server's own requests are no client's fault: they count, and no warning tells of them. */
 function culpritOf(owner: object | undefined): Culprit | undefined {
   const culprit = owner as Culprit | undefined
-  const username = culprit?.user.username ?? ''
+  if (culprit === undefined || isController(culprit)) return culprit
+  const { username } = culprit.user
   return username === serverUser.username || username.startsWith(ownAccounts) ? undefined : culprit
 }
 
+const isController = (culprit: Culprit): culprit is ControllerWork => 'controller' in culprit
+
+export type BlockLabels = Readonly<Record<'verb' | 'resource' | 'controller', string>>
+
 /** Empty where nothing is known to have caused it. Of what is served only: clients can make up any other name. */
-export function labelsOf(culprit: Culprit | undefined): { readonly verb: string; readonly resource: string } {
-  const target = culprit?.resolution
-  if (typeof target !== 'object') return { verb: '', resource: '' }
-  return { verb: target.verb, resource: target.type.resource }
+export function labelsOf(culprit: Culprit | undefined): BlockLabels {
+  const unknown = { verb: '', resource: '', controller: '' }
+  if (culprit === undefined) return unknown
+  if (isController(culprit)) return { ...unknown, controller: culprit.controller }
+  const target = culprit.resolution
+  if (typeof target !== 'object') return unknown
+  return { ...unknown, verb: target.verb, resource: target.type.resource }
 }
 
 export interface LoopBlocksOptions {
@@ -126,7 +140,7 @@ export class LoopBlocks implements Disposable {
 
   #endPiece(now: number): void {
     const pieceMs = now - this.#sinceMs
-    this.#current?.flow?.charge(pieceMs)
+    if (this.#current !== undefined && !isController(this.#current)) this.#current.flow?.charge(pieceMs)
     if (pieceMs <= this.#longestMs) return
     this.#longestMs = pieceMs
     this.#longest = this.#current
@@ -164,18 +178,20 @@ export class LoopBlocks implements Disposable {
   }
 
   #warn(culprit: Culprit, heldMs: number): void {
-    const { verb, resource } = labelsOf(culprit)
-    const user = culprit.user.username
-    const flow = JSON.stringify([user, verb, resource])
+    const who = whoOf(culprit)
+    const flow = JSON.stringify(who)
     const now = this.#clock.monotonic()
     if (now - (this.#warnedAt.get(flow) ?? Number.NEGATIVE_INFINITY) < warningEveryMs) return
     if (this.#warnedAt.size >= maxFlows) this.#warnedAt.clear()
     this.#warnedAt.set(flow, now)
-    this.#log.warn(
-      { heldMs: Math.round(heldMs), user, verb, resource },
-      'a request held the event loop for long; others waited',
-    )
+    const what = isController(culprit) ? 'a controller' : 'a request'
+    this.#log.warn({ heldMs: Math.round(heldMs), ...who }, `${what} held the event loop for long; others waited`)
   }
+}
+
+function whoOf(culprit: Culprit): Readonly<Record<string, string>> {
+  const { verb, resource, controller } = labelsOf(culprit)
+  return isController(culprit) ? { controller } : { user: culprit.user.username, verb, resource }
 }
 
 function threadMs(): number {

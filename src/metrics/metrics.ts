@@ -151,7 +151,7 @@ export class Metrics {
     const blocks = instruments.histogram({
       name: 'borough_loop_block_seconds',
       help: 'Pieces of work that held the event loop for 10 ms of the processor and more, collections apart.',
-      labels: ['verb', 'resource'],
+      labels: ['verb', 'resource', 'controller'],
       buckets: blockBuckets,
     })
     const { parts, cache, leading, bounds, evaluations, audit } = this.#sources

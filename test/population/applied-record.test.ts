@@ -338,7 +338,8 @@ describe.each([
   })
 
   test('a field that another applier took over stays told of after the label was put back', async () => {
-    const home = await new Home().populated()
+    // From the start: until its turn comes it is kept at what was applied before.
+    const home = await new Home().populated({ driftPolicy: 'Report' })
     await home.annotate({ [disable]: 'disable' })
     await home.status((s) => s['matched'] === 0)
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: home.one, data: { a: 'x' } }
