@@ -137,6 +137,11 @@ export class Budget {
     return this.#cost
   }
 
+  /** Negative once it is used up. */
+  get workLeft(): number {
+    return this.#workLeft
+  }
+
   /** A call within a call: limited and paid by itself. */
   separately<T>(run: () => T): T {
     const [cost, limit] = [this.#cost, this.#limit]

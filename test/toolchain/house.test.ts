@@ -38,7 +38,7 @@ const memos: Readonly<Record<string, string>> = {
   'src/apis/clusterquotas/charges.ts parsed': 'figures as decisions read them',
   'src/apis/quotas/ledger.ts parsed': 'a quota as its accountant reads it',
   'src/apis/templates/clones.ts digests': 'what is copied of a source',
-  'src/apis/templates/conditions.ts compiled': 'an expression',
+  'src/apis/templates/conditions.ts prepared': 'an expression',
   'src/apis/templates/create-populated.ts appliedOnce': 'a source as an apply makes it',
   'src/apis/templates/create-populated.ts readiness': 'whether the status of a template names all its kinds',
   'src/apis/templates/match.ts unknownIn': 'what of a spec this version does not know',

@@ -18,6 +18,7 @@ import type { Unvalidated } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { type CheckTemplateDeps, checkTemplate } from './check-template.ts'
 import { resolveNameOnly } from './clones.ts'
+import { Conditions } from './conditions.ts'
 import { keepCreator, withCreator } from './creator.ts'
 import { findBeyond, isOptedOut, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { mayDo } from './may-do.ts'
@@ -60,8 +61,6 @@ export function isTemplateType(type: { readonly group: string; readonly resource
 }
 
 type Mutating = Attributes<Unvalidated>
-type Named = Pick<Namespace, 'metadata'>
-
 const isNamespaceWrite = (a: Pick<Attributes, 'type'>): boolean =>
   a.type.group === '' && a.type.resource === 'namespaces'
 
@@ -128,7 +127,7 @@ function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDe
   const templates = selectTemplates(deps.matchers(), namespace)
   checkUse(a, deps, templates, 'selects')
   if (templates.some((t) => t.spec?.parameters || findBeyond(t))) checkParameters(a, namespace, templates)
-  if (a.dryRun) preview(a, 'create', templates, namespace)
+  if (a.dryRun) preview(a, 'create', templates, new Conditions(namespace))
 }
 
 /** A dry run tells what the namespace would be given, or lose. `but`: identities that are no news. */
@@ -136,10 +135,10 @@ function preview(
   a: Pick<Attributes, 'warn'>,
   what: 'create' | 'prune',
   templates: readonly NamespaceTemplate[],
-  namespace: Named,
+  conditions: Conditions,
   but: ReadonlySet<string> = new Set(),
 ): void {
-  const objects = render(templates, namespace, resolveNameOnly).objects.filter(
+  const objects = render(templates, conditions.namespace, resolveNameOnly, conditions).objects.filter(
     ({ object }) => !but.has(identityOf(object)),
   )
   for (const { object } of objects.slice(0, previewedObjects)) a.warn(`would ${what} ${titleOf(object)}`)
@@ -159,14 +158,14 @@ function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: T
   const gained = after.filter((t) => !before.includes(t))
   checkUse(a, deps, gained, 'selects')
   checkUse(a, deps, selectTemplatesLeft(deps.matchers(), namespace, old), 'would no longer select')
-  const changed = after.filter((t) => asksUse(t) && before.includes(t) && rendersDifferently(t, namespace, old))
+  const [is, was] = [new Conditions(namespace), new Conditions(old)]
+  const changed = after.filter((t) => asksUse(t) && before.includes(t) && rendersDifferently(t, is, was))
   checkUse(a, deps, changed, 'would give something else to')
   if (!a.dryRun) return
-  const had = wantedIn(before, old)
-  preview(a, 'create', after, namespace, had)
+  preview(a, 'create', after, is, wantedIn(before, old, was))
   // What is there when a namespace opts out stays.
   const left = isOptedOut(namespace) ? [] : before.filter((t) => t.spec?.deletionPolicy !== 'Orphan')
-  preview(a, 'prune', left, old, wantedIn(after, namespace))
+  preview(a, 'prune', left, was, wantedIn(after, namespace, is))
 }
 
 function withoutPendingLabel(namespace: Unvalidated): Unvalidated {

@@ -3,19 +3,29 @@
  * (`namespace` is a reserved word of CEL), compiled when the template is written, and evaluated whenever the objects of
  * a namespace are worked out: in its create too, so its cost is bounded by what may be spent on the main thread.
  */
+import { type Resumable, runInSlices } from '../../base/resumable.ts'
+import type { Turns } from '../../base/turns.ts'
 import { type CompiledExpression, compileExpression } from '../../cel/admission-expressions.ts'
-import { Budget } from '../../cel/budget.ts'
+import { Budget, BudgetError } from '../../cel/budget.ts'
 import { declaredMap, declaredObject, declaredString } from '../../cel/declared-type.ts'
 import type { Variables } from '../../cel/environment.ts'
 import { fromJson } from '../../cel/json-values.ts'
 import { type CelType } from '../../cel/types.ts'
-import { CelError } from '../../cel/values.ts'
+import { CelError, type CelValue } from '../../cel/values.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type ConditionFindings, examineParameters } from './condition-parameters.ts'
 import { tellingLabels } from './gate.ts'
+import {
+  type ConditionVerdict,
+  digestOfInput,
+  type Effort,
+  isCostly,
+  JudgedConditions,
+  type Judgement,
+} from './judged-conditions.ts'
 import { evaluateParameters } from './parameters.ts'
-import type { TemplateObject } from './template-objects.ts'
+import { objectsOf, type TemplateObject } from './template-objects.ts'
 import type { NamespaceTemplate, TemplateParameter } from './types.ts'
 
 const texts = declaredMap(declaredString)
@@ -48,63 +58,143 @@ export function findInCondition(expression: string, parameters: readonly Templat
 
 const nothingFound: ConditionFindings = { problems: [], doubts: [] }
 
-const compiled = new WeakMap<TemplateObject, CompiledExpression>()
-
-function programOf(object: TemplateObject, when: string): CompiledExpression {
-  let program = compiled.get(object)
-  if (program === undefined) {
-    program = compileExpression(when, variables, boolOnly)
-    compiled.set(object, program)
-  }
-  return program
+type Prepared = CompiledExpression & {
+  /** It was, for one namespace at least. */
+  isCostly: boolean
 }
 
-/** True: it is for the namespace. A text: that can't be said, and why. */
-export type ConditionVerdict = boolean | string
+const prepared = new WeakMap<TemplateObject, Prepared>()
 
-/** The conditions of all templates of one namespace, within one budget. */
+function prepare(object: TemplateObject, when: string): Prepared {
+  let known = prepared.get(object)
+  if (known === undefined) {
+    known = { ...compileExpression(when, variables, boolOnly), isCostly: false }
+    prepared.set(object, known)
+  }
+  return known
+}
+
+type Program = NonNullable<CompiledExpression['program']>
+type Bindings = Parameters<Program['evaluate']>[0]
+
+/** What conditions of one template see; those of all templates without parameters see the same. */
+interface Scope {
+  readonly bindings: Bindings
+  readonly params: readonly (readonly [name: string, value: string])[]
+  /** By their conditions. */
+  readonly verdicts: Map<string, ConditionVerdict>
+}
+
+/** Of this process. */
+const judgedBefore = new JudgedConditions()
+
+/**
+ * The conditions of all templates of one namespace, within one budget, each judged once: share it in all that one pass
+ * or one request asks of the namespace as it is.
+ */
 export class Conditions {
-  readonly #namespace: Pick<Namespace, 'metadata'>
-  readonly #bindings = new Map<NamespaceTemplate, Bindings>()
-  #budget: Budget | undefined
+  readonly namespace: Pick<Namespace, 'metadata'>
+  readonly #memory: JudgedConditions
+  readonly #scopes = new Map<NamespaceTemplate | undefined, Scope>()
+  #seen: JsonObject | undefined
+  #namespaceObject: CelValue | undefined
+  #digest: string | undefined
+  #left: Effort = { cost: mostCost, work: mostWork }
 
-  constructor(namespace: Pick<Namespace, 'metadata'>) {
-    this.#namespace = namespace
+  constructor(namespace: Pick<Namespace, 'metadata'>, memory: JudgedConditions = judgedBefore) {
+    this.namespace = namespace
+    this.#memory = memory
   }
 
   judge(template: NamespaceTemplate, object: TemplateObject, when: string): ConditionVerdict {
-    const { program, problem } = programOf(object, when)
-    if (!program) return problem
-    this.#budget ??= new Budget(mostCost, undefined, undefined, mostWork)
-    const budget = this.#budget
-    try {
-      budget.beginCall(budget.left)
-      return program.evaluate(this.#bindingsOf(template), budget) === true
-    } catch (error) {
-      if (!(error instanceof CelError)) throw error
-      return `condition ${JSON.stringify(when)} can not be judged: ${error.message}`
-    } finally {
-      budget.left -= budget.spent
+    const condition = prepare(object, when)
+    if (condition.program === undefined) return condition.problem
+    const scope = this.#scopeOf(template)
+    let verdict = scope.verdicts.get(when)
+    if (verdict === undefined) {
+      verdict = this.#charge(this.#judge(condition, condition.program, when, scope))
+      scope.verdicts.set(when, verdict)
+    }
+    return verdict
+  }
+
+  /**
+   * Judges what the templates hold here, in the order in which `render` asks, in slices of the loop: what is rendered
+   * in one piece afterwards finds the verdicts. `check` may end it.
+   */
+  async judgeAhead(
+    templates: readonly NamespaceTemplate[],
+    { turns, owner, check }: { readonly turns: Turns; readonly owner: object; readonly check: () => void },
+  ): Promise<void> {
+    const conditional = templates.filter((t) => objectsOf(t).some(({ when }) => when !== undefined))
+    if (conditional.length > 0) await runInSlices(this.#judgeAll(conditional), await turns.begin(owner, check))
+  }
+
+  *#judgeAll(templates: readonly NamespaceTemplate[]): Resumable<void> {
+    for (const template of templates) {
+      // Nothing of it is rendered.
+      if (evaluateParameters(template, this.namespace).faults.length > 0) continue
+      for (const object of objectsOf(template)) {
+        if (object.when === undefined) continue
+        this.judge(template, object, object.when)
+        yield
+      }
     }
   }
 
-  #bindingsOf(template: NamespaceTemplate): Bindings {
-    let bindings = this.#bindings.get(template)
-    if (bindings === undefined) {
-      bindings = bindingsOf(template, this.#namespace)
-      this.#bindings.set(template, bindings)
+  #judge(condition: Prepared, program: Program, when: string, { bindings, params }: Scope): Judgement {
+    const left = this.#left
+    const key = (): string =>
+      digestOfInput(when, params, (this.#digest ??= digestOfInput((this.#seen ??= seenOf(this.namespace)))))
+    const before = condition.isCostly ? this.#memory.find(key(), left) : undefined
+    if (before !== undefined) return before
+    const judged = evaluate(program, bindings, when, left)
+    if (isCostly(judged)) {
+      condition.isCostly = true
+      this.#memory.keep(key(), left, judged)
     }
-    return bindings
+    return judged
+  }
+
+  #charge({ verdict, spent }: Judgement): ConditionVerdict {
+    this.#left = { cost: this.#left.cost - spent.cost, work: this.#left.work - spent.work }
+    return verdict
+  }
+
+  #scopeOf(template: NamespaceTemplate): Scope {
+    const key = template.spec?.parameters?.length ? template : undefined
+    let scope = this.#scopes.get(key)
+    if (scope === undefined) {
+      const params = key === undefined ? [] : [...evaluateParameters(template, this.namespace).values]
+      const namespaceObject = (this.#namespaceObject ??= fromJson(
+        (this.#seen ??= seenOf(this.namespace)),
+        namespaceType,
+      ))
+      const bindings = { params: fromJson(Object.fromEntries(params), texts), namespaceObject }
+      scope = { bindings, params, verdicts: new Map() }
+      this.#scopes.set(key, scope)
+    }
+    return scope
   }
 }
 
-type Bindings = Parameters<NonNullable<CompiledExpression['program']>['evaluate']>[0]
-
-const bindingsOf = (template: NamespaceTemplate, namespace: Pick<Namespace, 'metadata'>): Bindings => {
-  const { name = '', annotations = {} } = namespace.metadata
-  const metadata = { name, labels: { ...tellingLabels(namespace) }, annotations: { ...annotations } }
-  return {
-    params: fromJson(Object.fromEntries(evaluateParameters(template, namespace).values), texts),
-    namespaceObject: fromJson({ metadata } as JsonObject, namespaceType),
+function evaluate(program: Program, bindings: Bindings, when: string, { cost, work }: Effort): Judgement {
+  const budget = new Budget(cost, undefined, undefined, work)
+  const judged = (verdict: ConditionVerdict, isEnded: boolean): Judgement => {
+    return { verdict, isEnded, spent: { cost: budget.spent, work: work - budget.workLeft } }
   }
+  try {
+    budget.beginCall(cost)
+    return judged(program.evaluate(bindings, budget) === true, false)
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error
+    const why = `condition ${JSON.stringify(when)} can not be judged: ${error.message}`
+    return judged(why, error instanceof BudgetError)
+  }
+}
+
+/** All that a condition can see of a namespace. */
+function seenOf(namespace: Pick<Namespace, 'metadata'>): JsonObject {
+  const { name = '', annotations = {} } = namespace.metadata
+  return { metadata: { name, labels: { ...tellingLabels(namespace) }, annotations: { ...annotations } } }
 }

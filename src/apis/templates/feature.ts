@@ -76,6 +76,7 @@ export const population = (options: PopulationOptions): Feature => ({
               records,
               openIndex: storedIndexOf(context, records),
               clock,
+              turns: context.turns,
               onError: run.onError(templateControllerName),
             })
           : [],

@@ -8,6 +8,7 @@ import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedObject, identityOfApplied } from './applied-records.ts'
 import type { ResolveClone } from './clones.ts'
+import type { Conditions } from './conditions.ts'
 import { generationOf } from './ledger.ts'
 import { compileMatcher, findBeyond, isDisabled, type Matcher } from './match.ts'
 import { evaluateParameters } from './parameters.ts'
@@ -30,7 +31,7 @@ export class FormerVersions {
   }
 
   /** By the name of the template: what was applied of those whose newest version may not be applied here now. */
-  async of(namespace: Namespace, signal: AbortSignal): Promise<ReadonlyMap<string, Matcher>> {
+  async of(namespace: Namespace, conditions: Conditions, signal: AbortSignal): Promise<ReadonlyMap<string, Matcher>> {
     const found = new Map<string, Matcher>()
     for (const version of this.#state.matchers()) {
       if (!this.#isWanted(version, namespace)) continue
@@ -42,7 +43,7 @@ export class FormerVersions {
       const versions = (await this.#versionsOf(version.template, signal)).filter((v) => v.selects(namespace))
       const others = new Set(all.filter((claim) => claim.template !== name).map(identityOfApplied))
       const former =
-        versions.find(({ template }) => this.#says(template, namespace, claims, others)) ??
+        versions.find(({ template }) => this.#says(template, conditions, claims, others)) ??
         versions.find((v) => generationOf(v) === newest(claims))
       if (former !== undefined) found.set(name, former)
     }
@@ -60,11 +61,11 @@ export class FormerVersions {
   /** Just what is recorded; where templates hold the same object, one of them made it. */
   #says(
     template: NamespaceTemplate,
-    namespace: Namespace,
+    conditions: Conditions,
     claims: readonly AppliedObject[],
     others: ReadonlySet<string>,
   ): boolean {
-    const { objects, skipped } = render([template], namespace, this.#clones)
+    const { objects, skipped } = render([template], conditions.namespace, this.#clones, conditions)
     if (skipped.length > 0) return false
     const said = new Map(objects.map(({ object, config }) => [identityOf(object), config]))
     for (const claim of claims) {

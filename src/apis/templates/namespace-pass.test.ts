@@ -1,6 +1,8 @@
 /** What one pass over a namespace does with which template. */
 import { describe, expect, test } from 'vitest'
 import type { Namespace } from '../namespaces/types.ts'
+import { Conditions } from './conditions.ts'
+import { JudgedConditions, type Judgement } from './judged-conditions.ts'
 import type { Attempt } from './ledger.ts'
 import { compileMatcher, type Matcher } from './match.ts'
 import { planPass } from './namespace-pass.ts'
@@ -31,6 +33,7 @@ interface Given {
   readonly queued?: readonly string[]
   readonly former?: Record<string, Matcher>
   readonly waited?: readonly string[]
+  readonly conditions?: Conditions
 }
 
 function planned({
@@ -42,21 +45,32 @@ function planned({
   queued = [],
   former = {},
   waited = [],
+  conditions = new Conditions(where),
 }: Given) {
   const told: string[] = []
   const state = {
     matchers: () => versions,
     ledger: { findHeld: ({ template }: Matcher) => held[template.metadata.name ?? ''] },
-    index: { holdings: { holds: (template: string) => holds.includes(template) }, claimsIn: () => [] },
+    index: {
+      holdings: { holds: (template: string) => holds.includes(template) },
+      claimsIn: () => [],
+      livesIn: () => [],
+    },
     metadata: { holds: (template: string) => sets.includes(template) },
     rollouts: {
       leave: (template: string) => waited.includes(template),
-      begin: ({ template: { metadata } }: Matcher) =>
-        queued.includes(metadata.name ?? '') ? undefined : () => told.push(`free ${metadata.name}`),
+      begin: ({ template: { metadata } }: Matcher, _namespace: string, isDone: () => boolean) => {
+        isDone()
+        return queued.includes(metadata.name ?? '') ? undefined : () => told.push(`free ${metadata.name}`)
+      },
     },
     requestStatus: (names: string[]) => told.push(...names.map((name) => `status ${name}`)),
   } as unknown as PopulationState
-  const pass = planPass(state, where, () => ({ content: {}, digest: '' }), new Map(Object.entries(former)))
+  const pass = planPass(state, where, {
+    conditions,
+    clones: () => ({ content: {}, digest: '' }),
+    former: new Map(Object.entries(former)),
+  })
   const said = ({ template: { metadata } }: Matcher): string => `${metadata.name} ${metadata.generation}`
   return {
     wanted: pass.wanted.map(({ metadata }) => `${metadata.name} ${metadata.generation}`),
@@ -155,6 +169,25 @@ describe('where the turn has not come', () => {
       plan: { ...nothing, wanted: ['a 3'], attempts: ['a: a 3'], places: 1 },
     },
   ])('$name', ({ given, plan }) => expect(planned(given)).toMatchObject(plan))
+})
+
+test('attack: what waits with costly conditions is judged within one budget', () => {
+  class Told extends JudgedConditions {
+    cost = 0
+    override keep(_key: string, _left: unknown, { spent }: Judgement): void {
+      this.cost += spent.cost
+    }
+  }
+  const ten = '[0,1,2,3,4,5,6,7,8,9]'
+  const template = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }
+  const when = (i: number): string => `${ten}.all(x, ${ten}.all(y, ${ten}.all(z, x + y + z >= 0))) && ${i} > 0`
+  const versions = Array.from({ length: 60 }, (_, i) => version(`t${i}`, { objects: [{ when: when(i), template }] }))
+  const memory = new Told()
+  const queued = versions.map(({ template: { metadata } }) => metadata.name ?? '')
+  const { waiting } = planned({ versions, queued, conditions: new Conditions(namespace, memory) })
+  expect(waiting).toEqual(queued)
+  expect(memory.cost).toBeGreaterThan(400_000)
+  expect(memory.cost).toBeLessThan(500_100)
 })
 
 describe('a template that can not be rendered there', () => {

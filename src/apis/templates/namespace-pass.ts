@@ -2,6 +2,7 @@
 import { append } from '../../base/append.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { ResolveClone } from './clones.ts'
+import type { Conditions } from './conditions.ts'
 import { isGateShut } from './gate.ts'
 import type { Attempt } from './ledger.ts'
 import { findBeyond, isDisabled, type Matcher } from './match.ts'
@@ -27,35 +28,35 @@ export interface NamespacePass {
   readonly places: Release[]
 }
 
-/** `former`: by template, what was applied here before this process began, where the newest may not be applied now. */
-export function planPass(
-  state: PopulationState,
-  namespace: Namespace,
-  clones: ResolveClone,
-  former: ReadonlyMap<string, Matcher>,
-): NamespacePass {
+export interface PassInput {
+  /** Of the namespace. */
+  readonly conditions: Conditions
+  readonly clones: ResolveClone
+  /** By template: what was applied here before this process began, where the newest may not be applied now. */
+  readonly former: ReadonlyMap<string, Matcher>
+}
+
+export function planPass(state: PopulationState, namespace: Namespace, input: PassInput): NamespacePass {
   const versions = [...state.matchers()]
   const planned = new Map(versions.map(({ template }) => [template.metadata.name ?? '', template]))
   const pass: NamespacePass = {
     ...{ wanted: [], attempts: new Map(), planned },
     ...{ waiting: new Set(), unrendered: [], places: [] },
   }
-  for (const version of versions) planTemplate(state, namespace, version, { pass, clones, former })
+  for (const version of versions) planTemplate(state, namespace, version, { ...input, pass })
   pass.wanted.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
   return pass
 }
 
-interface Planned {
+interface Planned extends PassInput {
   readonly pass: NamespacePass
-  readonly clones: ResolveClone
-  readonly former: ReadonlyMap<string, Matcher>
 }
 
 function planTemplate(
   state: PopulationState,
   namespace: Namespace,
   version: Matcher,
-  { pass, clones, former }: Planned,
+  { pass, clones, conditions, former }: Planned,
 ): void {
   const { ledger, index, rollouts } = state
   const { template } = version
@@ -80,7 +81,7 @@ function planTemplate(
   }
   const isDone = (): boolean => {
     const claims = index.claimsIn(name).filter((claim) => claim.template === templateName)
-    return isSelected && isPopulated([template], namespace, claims, index, clones)
+    return isSelected && isPopulated([template], claims, { index, clones, conditions })
   }
   // A client that waits for a new namespace does not wait for a rollout as well.
   const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name, isDone)

@@ -13,6 +13,7 @@ import {
 } from '../../../test/support/population-pass.ts'
 import { forbidden, internalError } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { Conditions } from './conditions.ts'
 import { configDigest } from './held-config.ts'
 import { isPopulated, populate, settledIn } from './populate.ts'
 import { render } from './render.ts'
@@ -382,7 +383,8 @@ describe('what is there', () => {
     if (claims === 2) world.claim({ apiVersion: 'v1', kind: 'ConfigMap', name: 'd', uid: 'd' })
     const of = [...world.claims.values()].slice(0, claims)
     const index = { livesIn: (name: string) => (name === 'team' ? world.lives.values() : []) } as never
-    expect(isPopulated(templates, team, of, index, () => ({ content: {}, digest: '' }))).toBe(isSo)
+    const clones = () => ({ content: {}, digest: '' })
+    expect(isPopulated(templates, of, { index, clones, conditions: new Conditions(team) })).toBe(isSo)
   })
 
   test('of labels and annotations what an older version set stays', () => {

@@ -12,6 +12,7 @@ import { type AppliedObject, type AppliedRecords, identityOfApplied } from './ap
 import { type Applied, applyObject, driftOf, extraMessage } from './apply-object.ts'
 import { batches } from './apply-order.ts'
 import type { ResolveClone } from './clones.ts'
+import type { Conditions } from './conditions.ts'
 import { type Corrections, mostCorrections } from './corrections.ts'
 import { isGateShut } from './gate.ts'
 import { configDigest } from './held-config.ts'
@@ -46,6 +47,8 @@ export interface PopulateRequest {
   readonly only?: string
   /** What others added to an object is not looked for, but where it would be taken out: it is not what is asked. */
   readonly ignoresExtra?: boolean
+  /** Of the namespace, where more is asked of it than this. */
+  readonly conditions?: Conditions
   readonly signal: AbortSignal
 }
 
@@ -72,7 +75,7 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
 async function bring(deps: PopulateDeps, request: PopulateRequest, results: ObjectResult[]): Promise<void> {
   const { namespace, templates, only } = request
   for (const result of await settleMetadata(deps.client, settledIn(request), request.signal)) results.push(result)
-  const { objects, skipped } = render(templates, namespace, deps.clones)
+  const { objects, skipped } = render(templates, namespace, deps.clones, request.conditions)
   const concerns = (template: string | undefined): boolean => only === undefined || template === only
   for (const one of skipped) if (concerns(one.template.metadata.name)) results.push(resultOf(one, namespace))
   const claims = claimsIn(deps.index, namespace)
@@ -203,12 +206,11 @@ export function settledIn(request: PopulateRequest): MetadataRequest {
 /** `claims` are what the templates say, all of it and nothing else, and unchanged: a pass would change nothing. */
 export function isPopulated(
   templates: readonly NamespaceTemplate[],
-  namespace: Namespace,
   claims: readonly AppliedObject[],
-  index: PopulatedObjects,
-  clones: ResolveClone,
+  { index, clones, conditions }: Pick<PopulateDeps, 'index' | 'clones'> & Required<Pick<PopulateRequest, 'conditions'>>,
 ): boolean {
-  const { objects, skipped } = render(templates, namespace, clones)
+  const { namespace } = conditions
+  const { objects, skipped } = render(templates, namespace, clones, conditions)
   if (skipped.length > 0 || objects.length !== claims.length) return false
   if (templates.some((t) => t.spec?.namespaceMetadata) && wantsMetadata(templates, namespace)) return false
   const lives = new Map<string, PopulatedObject>()

@@ -12,7 +12,7 @@ export interface PopulationDeps {
   readonly clock: Clock
   readonly events: EventRecorder
   readonly onError: (error: unknown) => void
-  /** In which all namespaces are looked at. Default: its own. */
+  /** Of the process: what looks at all namespaces, or judges costly conditions, takes turns. Default: its own. */
   readonly turns?: Turns
   /** What templates made where. */
   readonly records: AppliedRecords

@@ -1,13 +1,15 @@
 /** The loop over namespaces: applies what the templates say and prunes what they no longer say, then opens the gate. */
+import { Turns } from '../../base/turns.ts'
 import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { CloneSources } from './clone-sources.ts'
 import { cloneResolver, type ResolveClone } from './clones.ts'
+import { Conditions } from './conditions.ts'
 import { Corrections } from './corrections.ts'
 import { FormerVersions } from './former-versions.ts'
 import { isGateShut, openGate } from './gate.ts'
-import { findBeyond, isDisabled, isOptedOut } from './match.ts'
+import { findBeyond, isDisabled, isOptedOut, selectTemplates } from './match.ts'
 import { holdersOf } from './namespace-metadata.ts'
 import { type NamespacePass, planPass } from './namespace-pass.ts'
 import type { ObjectResult } from './object-result.ts'
@@ -16,7 +18,7 @@ import type { PopulationDeps } from './population-deps.ts'
 import type { PopulationState } from './population-state.ts'
 import { reportCondition, tell, tellCorrected, tellDeleted } from './report.ts'
 import { planMetadata } from './settle-metadata.ts'
-import type { NamespaceTemplate } from './types.ts'
+import { type NamespaceTemplate, templateControllerName } from './types.ts'
 
 type Outcome = { readonly requeueAfterMs: number } | undefined
 
@@ -32,10 +34,12 @@ export class PopulationReconciler implements Reconciler {
   readonly #sources: CloneSources
   readonly #clones: ResolveClone
   readonly #former: FormerVersions
+  readonly #turns: Turns
 
   constructor(deps: PopulationDeps, state: PopulationState) {
     this.#deps = deps
     this.#state = state
+    this.#turns = deps.turns ?? new Turns()
     this.#corrections = new Corrections(deps.clock)
     this.#sources = new CloneSources({ ...deps, onChange: (template) => state.lookAgain(template) })
     this.#clones = cloneResolver({
@@ -73,20 +77,29 @@ export class PopulationReconciler implements Reconciler {
 
   async #pass(namespace: Namespace, signal: AbortSignal): Promise<readonly ObjectResult[]> {
     const state = this.#state
-    const former = await this.#former.of(namespace, signal)
-    const pass = planPass(state, namespace, this.#clones, former)
+    const conditions = new Conditions(namespace)
+    await this.#judgeAhead(conditions, signal)
+    const former = await this.#former.of(namespace, conditions, signal)
+    const pass = planPass(state, namespace, { conditions, clones: this.#clones, former })
     state.activePasses.begin(pass.wanted)
     try {
       await Promise.all(pass.wanted.map((template) => state.recordedKinds.ensure(template, signal)))
       await this.#keepRevisions(pass.wanted, signal)
       const unrendered = pass.unrendered.map((skipped) => resultOf(skipped, namespace))
-      const results = [...unrendered, ...(await this.#populate(namespace, pass, signal))]
+      const results = [...unrendered, ...(await this.#populate(conditions, namespace, pass, signal))]
       this.#note(namespace, pass, results)
       return results
     } finally {
       state.activePasses.end(pass.wanted)
       for (const giveBack of pass.places) giveBack()
     }
+  }
+
+  /** Passes over other namespaces, and requests, come in between. */
+  async #judgeAhead(conditions: Conditions, signal: AbortSignal): Promise<void> {
+    const selected = selectTemplates(this.#state.matchers(), conditions.namespace)
+    const check = (): void => signal.throwIfAborted()
+    await conditions.judgeAhead(selected, { turns: this.#turns, owner: { controller: templateControllerName }, check })
   }
 
   /**
@@ -101,6 +114,7 @@ export class PopulationReconciler implements Reconciler {
   }
 
   async #populate(
+    conditions: Conditions,
     namespace: Namespace,
     { wanted, waiting, unrendered, planned }: NamespacePass,
     signal: AbortSignal,
@@ -112,9 +126,16 @@ export class PopulationReconciler implements Reconciler {
     const policyOf: PopulateRequest['policyOf'] = (template) =>
       waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template), planned.get(template))
     const older = new Set([...waiting, ...unrendered.map(({ template }) => nameOf(template.metadata))])
-    const request = { namespace, templates: wanted, policyOf, isOlder: (name: string) => older.has(name), signal }
+    const request = {
+      namespace,
+      templates: wanted,
+      policyOf,
+      isOlder: (name: string) => older.has(name),
+      conditions,
+      signal,
+    }
     // An object that had to tell itself what was applied to it is noted as applied on the way.
-    const isDone = !index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index, clones)
+    const isDone = !index.mustAsk(name) && isPopulated(wanted, index.claimsIn(name), { index, clones, conditions })
     if (isDone && planMetadata(settledIn(request)).changes.length === 0) return []
     // A template that is being deleted may have gone when the last of it is.
     const holding = [...index.claimsIn(name).map((claim) => claim.template), ...holdersOf(namespace).values()]

@@ -15,6 +15,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedObject, type AppliedRecords, identityOfApplied } from './applied-records.ts'
 import { isCaretaker } from './caretakers.ts'
 import { resolveNameOnly } from './clones.ts'
+import { Conditions } from './conditions.ts'
 import { type Matcher, selectTemplates } from './match.ts'
 import { mayDo } from './may-do.ts'
 import { evaluateParameters } from './parameters.ts'
@@ -70,9 +71,10 @@ function protectorOf(a: Attributes, deps: ProtectionDeps): string | undefined {
   const namespace = deps.findNamespace(a.namespace)
   if (namespace === undefined) return undefined
   const identity = identityOf({ apiVersion: `${a.type.group}/`, kind: a.type.kind, metadata: { name: a.name } })
+  const conditions = new Conditions(namespace)
   const holder = selectTemplates(deps.matchers(), namespace)
     .filter((template) => mayProtect(template, a))
-    .find((template) => isProtectedIn(template, namespace, identity, deps))?.metadata.name
+    .find((template) => isProtectedIn(template, conditions, identity, deps))?.metadata.name
   if (holder === undefined || a.oldObject === undefined) return holder
   // An object that was there before, and that no template made, is its owner's.
   const claim = claimOf(deps, namespace, identity)
@@ -95,14 +97,15 @@ const claimOf = (
 /** A condition or a parameter that is at fault protects what is there as it was. */
 function isProtectedIn(
   template: NamespaceTemplate,
-  namespace: Namespace,
+  conditions: Conditions,
   identity: string,
   deps: Pick<ProtectionDeps, 'records'>,
 ): boolean {
+  const { namespace } = conditions
   if (evaluateParameters(template, namespace).faults.length > 0) {
     return claimOf(deps, namespace, identity)?.template === template.metadata.name
   }
-  const { objects, skipped } = render([template], namespace, resolveNameOnly)
+  const { objects, skipped } = render([template], namespace, resolveNameOnly, conditions)
   return [...objects, ...skipped.flatMap(({ kept }) => kept ?? [])].some(
     ({ held, object }) => held.protect === true && identityOf(object) === identity,
   )

@@ -107,8 +107,7 @@ function sourceOf({ source, drift, protect }: TemplateObject, template: string):
 interface Pass {
   readonly namespace: Pick<Namespace, 'metadata'>
   readonly clones: ResolveClone
-  /** Absent until an object has one. */
-  conditions?: Conditions
+  readonly conditions: Conditions
   readonly creator: string | undefined
   readonly owner: string | undefined
   /** Names of templates, by the identities of what they hold. */
@@ -123,16 +122,20 @@ interface Scope {
   readonly values: ReadonlyMap<string, string>
 }
 
-/** `templates` in the order in which they apply; where two hold the same object the first keeps it. */
+/**
+ * `templates` in the order in which they apply; where two hold the same object the first keeps it. `conditions`: of
+ * this namespace, where more is asked of it than this.
+ */
 export function render(
   templates: readonly NamespaceTemplate[],
   namespace: Pick<Namespace, 'metadata'>,
   clones: ResolveClone,
+  conditions: Conditions = new Conditions(namespace),
 ): Rendering {
   const objects: Rendered[] = []
   const skipped: Skipped[] = []
   const people = { creator: creatorOf(namespace), owner: ownerOf(namespace) }
-  const pass: Pass = { namespace, clones, ...people, holders: new Map() }
+  const pass: Pass = { namespace, clones, conditions, ...people, holders: new Map() }
   for (const template of templates) {
     const { values, faults } =
       template.spec?.parameters || findBeyond(template) ? evaluateParameters(template, namespace) : noParameters
@@ -191,8 +194,12 @@ function findWithoutRole(
  * What these templates hold for the namespace, as `identityOf` says it: made or not, and what can't be judged too. A
  * mistake in a condition takes nothing away.
  */
-export function wantedIn(templates: readonly NamespaceTemplate[], namespace: Pick<Namespace, 'metadata'>): Set<string> {
-  const { objects, skipped } = render(templates, namespace, resolveNameOnly)
+export function wantedIn(
+  templates: readonly NamespaceTemplate[],
+  namespace: Pick<Namespace, 'metadata'>,
+  conditions?: Conditions,
+): Set<string> {
+  const { objects, skipped } = render(templates, namespace, resolveNameOnly, conditions)
   return new Set([...objects.map((o) => identityOf(o.object)), ...skipped.flatMap((s) => s.identity ?? [])])
 }
 
@@ -215,9 +222,9 @@ export const skippedFor = (
 /** undefined = it is not for this namespace. */
 function renderOne(held: TemplateObject, scope: Scope, pass: Pass): Rendered | Skipped | undefined {
   const { template } = scope
-  const { namespace, clones, holders } = pass
+  const { namespace, clones, conditions, holders } = pass
   const { source, when, cloneFrom } = held
-  const verdict = when === undefined || (pass.conditions ??= new Conditions(namespace)).judge(template, held, when)
+  const verdict = when === undefined || conditions.judge(template, held, when)
   // The namespace of a source has it already.
   if (verdict === false || cloneFrom?.namespace === namespace.metadata.name) return undefined
   const templateName = nameOf(template.metadata)
