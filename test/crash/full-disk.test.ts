@@ -253,10 +253,14 @@ describe.skipIf(!mounted)(`a full disk${mounted ? '' : ' (skipped: nothing may b
   it('is written within the file, however much others have taken of the disk', async () => {
     await using storage = await SqliteStorage.open({ directory: storeDir(), ...reserve })
     await expect.poll(held, { timeout: 30_000 }).toBe(true)
+    const freeBytes = (): number => storage.condition()?.freeBytes ?? 0
+    const freeBefore = freeBytes()
     const keys = await fill(storage)
     for (const key of keys) expect(await write(storage, key, undefined)).toBe('ok')
     await storage.compact(await storage.currentRevision())
     await expect.poll(() => storage.condition()?.writes, { timeout: 30_000 }).toBe('all')
+    // Everything is taken before all that was deleted is swept.
+    await expect.poll(freeBytes, { timeout: 30_000 }).toBeGreaterThanOrEqual(freeBefore)
     fillDisk()
     expect(storage.condition()?.warnings).toEqual([
       expect.stringMatching(
