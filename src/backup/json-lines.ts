@@ -1,7 +1,9 @@
 /** Files of JSON lines, as backups are. */
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { CopyError } from './store-copy.ts'
+
+/** Not as Node's `readline` splits: it ends lines at U+2028 and U+2029 too, which JSON leaves as they are in texts. */
+const lineEnd = '\n'
 
 /** What the lines of a backup, or of a file of changes, may say. */
 export interface BackupLine {
@@ -25,16 +27,14 @@ export interface BackupLine {
 
 /** @throws CopyError for a line that is not JSON; what reading the file throws */
 export async function* linesOf(path: string): AsyncGenerator<{ readonly text: string; readonly line: BackupLine }> {
-  const input = createReadStream(path)
-  const opened = new Promise<void>((resolve, reject) => input.once('open', () => resolve()).once('error', reject))
-  try {
-    await opened
-    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-      yield { text, line: parse(path, text) }
-    }
-  } finally {
-    input.destroy()
+  let begun = ''
+  for await (const chunk of createReadStream(path, { encoding: 'utf8' }) as AsyncIterable<string>) {
+    const lines = chunk.split(lineEnd)
+    lines[0] = begun + lines[0]
+    begun = lines.pop() ?? ''
+    for (const text of lines) yield { text, line: parse(path, text) }
   }
+  if (begun !== '') yield { text: begun, line: parse(path, begun) }
 }
 
 function parse(path: string, text: string): BackupLine {
