@@ -1,6 +1,7 @@
 /**
- * Tells people what happened, as Event objects. The same event again becomes a count on the first. Failing to record is
- * never a reason to fail the work itself, so nothing here throws.
+ * Tells people what happened, as Event objects. The same event again becomes a count on the first, which is written now
+ * and then: work that fails again and again would write more than it does. Failing to record is never a reason to fail
+ * the work itself, so nothing here throws.
  */
 
 import type { Clock } from '../../base/clock.ts'
@@ -34,16 +35,26 @@ export interface EventRecorderDeps {
 
 /** Events remembered in order to count repetitions. */
 const remembered = 4096
+/** Between two writes of one count. */
+const countEveryMs = 10_000
 const maxMessageLength = 1024
-/** Events that `recordSoon` may have waiting, and how many of them are written at once. */
+/** Writes that may wait behind the work they tell of, and how many of them are done at once. */
 const maxWaiting = 20_000
 const writers = 2
 
+interface Counted {
+  readonly name: string
+  readonly namespace: string
+  count: number
+  writtenMs: number
+  /** Its count is written when it may be. */
+  isDue: boolean
+}
+
 export class EventRecorder {
   readonly #deps: EventRecorderDeps
-  readonly #counts = new Map<string, { name: string; count: number }>()
-
-  readonly #waiting: EventRecord[] = []
+  readonly #counts = new Map<string, Counted>()
+  readonly #waiting: (() => Promise<unknown>)[] = []
   #writing = 0
 
   constructor(deps: EventRecorderDeps) {
@@ -59,38 +70,61 @@ export class EventRecorder {
       )
       return
     }
-    this.#waiting.push(event)
+    this.#writeSoon(() => this.record(event))
+  }
+
+  #writeSoon(write: () => Promise<unknown>): void {
+    this.#waiting.push(write)
     if (this.#writing < writers) void this.#writeWaiting()
   }
 
   async #writeWaiting(): Promise<void> {
     this.#writing++
-    for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) await this.record(event)
+    for (let write = this.#waiting.shift(); write !== undefined; write = this.#waiting.shift()) await write()
     this.#writing--
   }
 
   async record(event: EventRecord): Promise<void> {
-    const { client, log } = this.#deps
-    const key = JSON.stringify([event.object.metadata.uid, event.namespace, event.reason, event.message])
+    const { client, clock, log } = this.#deps
+    const { object, namespace, reason, message } = event
+    const key = JSON.stringify([object.metadata.uid, namespace, reason, message])
     const known = this.#counts.get(key)
-    try {
-      if (known) {
-        known.count++
-        const patch = { count: known.count, lastTimestamp: this.#now() }
-        await client.patch(eventResource, { namespace: event.namespace, name: known.name }, patch)
-        return
-      }
-    } catch (error) {
-      // It has expired or gone with its namespace: say it anew.
-      this.#counts.delete(key)
-      log.debug({ error, reason: event.reason }, 'an event could not be counted up')
+    if (known !== undefined) {
+      known.count++
+      if (this.#isPutOff(key, known) || (await this.#writeCount(key, known))) return
     }
     try {
       const created = await client.create(eventResource, this.#eventOf(event))
       if (this.#counts.size >= remembered) this.#counts.clear()
-      this.#counts.set(key, { name: created.metadata.name ?? '', count: 1 })
+      const { name = '' } = created.metadata
+      this.#counts.set(key, { name, namespace, count: 1, writtenMs: clock.monotonic(), isDue: false })
     } catch (error) {
-      log.debug({ error, reason: event.reason }, 'an event could not be recorded')
+      log.debug({ error, reason }, 'an event could not be recorded')
+    }
+  }
+
+  #isPutOff(key: string, known: Counted): boolean {
+    const { clock } = this.#deps
+    const leftMs = known.writtenMs + countEveryMs - clock.monotonic()
+    if (known.isDue || leftMs <= 0) return known.isDue
+    known.isDue = true
+    clock.after(leftMs, () => this.#writeSoon(() => this.#writeCount(key, known)))
+    return true
+  }
+
+  /** False: it has expired or gone with its namespace, and is to be said anew. */
+  async #writeCount(key: string, known: Counted): Promise<boolean> {
+    const { client, clock, log } = this.#deps
+    const { name, namespace, count } = known
+    known.isDue = false
+    known.writtenMs = clock.monotonic()
+    try {
+      await client.patch(eventResource, { namespace, name }, { count, lastTimestamp: this.#now() })
+      return true
+    } catch (error) {
+      if (this.#counts.get(key) === known) this.#counts.delete(key)
+      log.debug({ error, event: name }, 'an event could not be counted up')
+      return false
     }
   }
 
