@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { lockBackups } from '../datadir/data-dir.ts'
 import { type Encryption, encryptedMarker } from '../encryption/encryption.ts'
 import { formatTime } from '../kube/time.ts'
-import { changesOf, isBackedUp, markBackedUp } from '../storage/open-storage.ts'
+import { changesOf, isBackedUp, markBackedUp, snapshotOf } from '../storage/open-storage.ts'
 import { backupTarget, endOf } from './backup-file.ts'
 import { type KeptChange, readChangeFile, writeChangeFile } from './change-file.ts'
 import { encryptedTarget } from './key-entries.ts'
@@ -58,6 +58,7 @@ async function writeInto(folder: string, dataDir: string, options: SetOptions): 
   const full = files.findLast(({ after }) => after === undefined)
   const isDue = full === undefined || (await isOlder(full.path, options))
   const changes = newest === undefined || isDue ? undefined : await backUpChanges(folder, dataDir, newest, options)
+  if (changes === undefined && newest !== undefined) await requireAhead(dataDir, newest)
   const done = changes ?? (await backUpWhole(folder, dataDir, options))
   try {
     // What lies between the two can be restored, too.
@@ -66,6 +67,20 @@ async function writeInto(folder: string, dataDir: string, options: SetOptions): 
     await markBackedUp(dataDir, done.revision, done.sha256)
   }
   return done
+}
+
+/**
+ * The newest of a folder is what has the highest revision: what is behind it would not be restored, and be the first to
+ * be forgotten.
+ *
+ * @throws CopyError
+ */
+async function requireAhead(dataDir: string, { path, revision }: SetFile): Promise<void> {
+  using snapshot = await snapshotOf(dataDir)
+  if (revision <= snapshot.revision) return
+  const both = `${path} ends at revision ${revision}, and ${dataDir} is at ${snapshot.revision}`
+  const what = 'that is of another store, or this one is an older copy of it'
+  throw new CopyError(`${both}: ${what}. Back up into a folder of its own`)
 }
 
 /** One of the future is of a clock that was set back since, and tells nothing of its age: it counts as old. */

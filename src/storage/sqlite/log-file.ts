@@ -16,7 +16,7 @@ import { bootId } from '../../base/boot-id.ts'
 import { sealValue } from '../sealed-value.ts'
 import { endOfCommit, type Revision, StorageError } from '../storage.ts'
 import { AcknowledgedMark } from './acknowledged-mark.ts'
-import { sweepEnd } from './backup-mark.ts'
+import { forgetBackups, sweepEnd } from './backup-mark.ts'
 import { type Meta, metaValues, prepareFile, readMeta, updateMeta } from './file-format.ts'
 import { addPair, removePair } from './live-digest.ts'
 import type { LoggedHistory, LogKey, LogOutcome, LogTransaction, WriterLog } from './log-entries.ts'
@@ -239,6 +239,8 @@ export class LogFile implements WriterLog {
 
   /** No revision is given out twice, and watches of what is lost begin anew. */
   #beginAfter(revision: Revision): void {
+    // Backups may hold what is lost: what is written from now on does not follow them.
+    forgetBackups(dirname(this.path))
     const head = Math.max(this.head, endOfCommit(revision))
     this.#change({ ...this.#meta, head, compacted: head })
   }

@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { endOfCommit, isStorageError, type Revision, StorageError } from '../storage.ts'
+import { forgetBackups } from './backup-mark.ts'
 import { checkFormat, formatVersion, type Meta, readMeta, writeMeta } from './file-format.ts'
 import { flushAnew } from './flush-anew.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
@@ -37,6 +38,8 @@ export function rebuildIndex(directory: string, acceptLoss: boolean, madePath?: 
     if (checkFormat(database, path) !== formatVersion) {
       throw new StorageError('invalid', `${path} is of another format: start a server on it first`)
     }
+    // How far the log was swept is not known afterwards, nor whether it lacks what a backup holds.
+    forgetBackups(directory)
     database.exec('BEGIN IMMEDIATE')
     const meta = metaOfLog(database, end.acknowledged)
     const present = presentOf(database, meta.sealedAfter)
