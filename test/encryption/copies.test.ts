@@ -16,6 +16,7 @@ import {
 import { systemClock } from '../../src/base/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { Encryption } from '../../src/encryption/encryption.ts'
+import { snapshotOf } from '../../src/storage/open-storage.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 import { aesgcm, identity, kms, writeConfiguration } from './configurations.ts'
 import { KmsPlugin } from './kms-plugin.ts'
@@ -134,6 +135,24 @@ describe('reencryption', () => {
     }
     expect(await foundInFiles(dataDir, plain)).not.toEqual([])
     await reencrypt(aesgcm(1), identity)
+    expect(await foundInFiles(dataDir, plain)).toEqual([])
+  })
+
+  it('is not done while a backup reads the store: what was there before is still in its files', async () => {
+    {
+      await using server = await serveStore(dataDir)
+      await create(server, 'a')
+    }
+    {
+      using reader = await snapshotOf(dataDir)
+      await expect(reencrypt(aesgcm(1), identity)).rejects.toThrow(
+        `${join(dataDir, 'store', 'state.db')} is read by another process (a backup, or storage verify): what was ` +
+          'there before is still in it. Do this again when that has ended',
+      )
+      expect(reader.size).toBeGreaterThan(0)
+    }
+    expect(await foundInFiles(dataDir, plain)).not.toEqual([])
+    expect(await reencrypt(aesgcm(1), identity)).toMatchObject({ rewritten: 0, unreadable: [] })
     expect(await foundInFiles(dataDir, plain)).toEqual([])
   })
 

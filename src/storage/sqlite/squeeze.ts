@@ -5,10 +5,11 @@
  */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { StorageError } from '../storage.ts'
 import { OwnerLock } from './owner-lock.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
 
-/** @throws StorageError code=locked where the store is open, full where there is no room */
+/** @throws StorageError code=locked where the store is open or read, full where there is no room */
 export function squeeze(directory: string): void {
   using owner = new OwnerLock(directory)
   const path = join(directory, 'state.db')
@@ -16,10 +17,16 @@ export function squeeze(directory: string): void {
   const database = new DatabaseSync(path, { timeout: 0 })
   try {
     database.exec('VACUUM')
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    // No error to SQLite: for a reader the file, and the log, stay as they were.
+    if (database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] !== 0) throw stillRead(path)
   } catch (error) {
     throw errorOf(faultOf(error, path))
   } finally {
     database.close()
   }
+}
+
+function stillRead(path: string): StorageError {
+  const left = `${path} is read by another process (a backup, or storage verify)`
+  return new StorageError('locked', `${left}: what was there before is still in it. Do this again when that has ended`)
 }
