@@ -64,8 +64,12 @@ async function examineModes(path: string): Promise<Finding> {
   }
   const [first] = open
   if (first === undefined || process.platform === 'win32') return ok(check, `readable by their owner alone`)
-  const others = open.length === 1 ? '' : ` and ${open.length - 1} more`
-  return fail(check, `${first}${others} is open to other users; a server refuses it`, `chmod -R go= ${shellWord(path)}`)
+  const others = open.length === 1 ? ' is' : ` and ${open.length - 1} more are`
+  return fail(
+    check,
+    `${first}${others} open to other users; a server refuses keys that are`,
+    `chmod -R go= ${shellWord(path)}`,
+  )
 }
 
 async function examineLock(path: string): Promise<Finding> {

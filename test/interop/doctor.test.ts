@@ -198,7 +198,7 @@ describe('of a directory without a server', () => {
     await chmod(key, 0o600)
     expect(found.code).toBe(1)
     expect(statuses(found, 'data directory: modes')).toEqual([
-      `fail ${key} is open to other users; a server refuses it`,
+      `fail ${key} is open to other users; a server refuses keys that are`,
     ])
   })
 

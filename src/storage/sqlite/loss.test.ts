@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -105,6 +105,13 @@ describe('a store that ends before what was acknowledged', () => {
     await lost[Symbol.asyncDispose]()
     await using later = await SqliteStorage.open({ directory: killed })
     expect(await keysOf(later)).toContain('/again')
+  })
+
+  it('is made for its owner alone where there was nothing', async () => {
+    const directory = join(root, 'gone')
+    await using _ = await SqliteStorage.open({ directory, acceptLoss: true })
+    const modes = (await readdir(directory)).map(async (name) => (await stat(join(directory, name))).mode & 0o777)
+    expect(new Set(await Promise.all(modes))).toEqual(new Set([0o600]))
   })
 
   it('raises revisions above all that may have been given out where the mark was lost too', async () => {

@@ -8,7 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { endOfCommit, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
 import { readMark, readMarkedStore } from './acknowledged-mark.ts'
 import { checkFormat, readMeta } from './file-format.ts'
-import { type OwnerLock, wasMarked } from './owner-lock.ts'
+import { makePrivate, type OwnerLock, wasMarked } from './owner-lock.ts'
 import { openReadOnly } from './read-only.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
 import { otherStore, storeIdIn } from './store-identity.ts'
@@ -80,7 +80,9 @@ export function requirePlace({ directory, madePath, acceptLoss }: StoreToOpen): 
 
 /** Of a store that is opened to be written. @throws StorageError code=corrupt where a loss is not accepted */
 export function endToOpen({ directory, madePath, acceptLoss }: StoreToOpen, owner: OwnerLock): FoundEnd {
-  if (!acceptLoss) owner.checkNotLost(join(directory, 'state.db'))
+  const path = join(directory, 'state.db')
+  makePrivate(path)
+  if (!acceptLoss) owner.checkNotLost(path)
   const end = findEnd(directory, { expectMark: owner.hasMark, made: findMade(madePath) })
   if (end.loss !== undefined && !acceptLoss) throw refusedLoss(end.loss, end.isOther)
   return end

@@ -68,7 +68,6 @@ export class OwnerLock implements Disposable {
 
   /** An empty file is a new store to SQLite. Where there was a store before, it is a lost one. */
   checkNotLost(path: string): void {
-    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
     if (statSync(path).size === 0 && this.#made() >= storeMade) {
       throw new StorageError('corrupt', `${path} is empty or gone, but there was a store; restore it from a backup`)
     }
@@ -157,9 +156,13 @@ function refusal({ code, message }: Fault, directory: string, path: string): str
   )
 }
 
-function lockFile(path: string): DatabaseSync {
-  // With its mode, before SQLite makes it. One that is there is not opened: to close it would free the locks on it.
+/** With its mode, before SQLite makes it. One that is there is not opened: to close it would free the locks on it. */
+export function makePrivate(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
+}
+
+function lockFile(path: string): DatabaseSync {
+  makePrivate(path)
   const file = new DatabaseSync(path, { timeout: 0 })
   try {
     // In this mode the lock outlives the transaction, until the file is closed.
