@@ -7,6 +7,7 @@ import type { Remote } from '../client/remote.ts'
 import { examineDataDirectory } from './data-directory.ts'
 import type { Finding } from './finding.ts'
 import { examinePopulation } from './population.ts'
+import { examineReadiness } from './readiness.ts'
 import { examineServer, isBorough } from './server.ts'
 import { examineWebhooks } from './webhooks.ts'
 
@@ -29,7 +30,8 @@ export async function examine({ dataDir, remote, namespace }: Patient, clock: Cl
   if (gitVersion === undefined) return findings
   const { client } = remote
   const common = { client, nowMs: clock.now(), signal: AbortSignal.timeout(patienceMs) }
+  const readiness = await examineReadiness(remote)
   const hooks = await examineWebhooks({ ...common, mayKnowAddresses: isBorough(gitVersion) })
   const population = await examinePopulation({ ...common, gitVersion, namespace })
-  return [...findings, ...hooks, ...population]
+  return [...findings, ...readiness, ...hooks, ...population]
 }
