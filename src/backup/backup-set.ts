@@ -9,6 +9,7 @@ import { lockBackups } from '../datadir/data-dir.ts'
 import { type Encryption, encryptedMarker } from '../encryption/encryption.ts'
 import { formatTime } from '../kube/time.ts'
 import { changesOf, isBackedUp, markBackedUp, snapshotOf } from '../storage/open-storage.ts'
+import { isStorageError } from '../storage/storage.ts'
 import { backupTarget, endOf } from './backup-file.ts'
 import { type KeptChange, readChangeFile, writeChangeFile } from './change-file.ts'
 import { encryptedTarget } from './key-entries.ts'
@@ -121,7 +122,7 @@ async function backUpWhole(folder: string, dataDir: string, options: SetOptions)
   return { path, full: true, revision, entries, sha256 }
 }
 
-/** undefined: not everything that changed since is kept, or the newest one is no backup of this store. */
+/** undefined: not all that changed since is kept and sound, or the newest one is no backup of this store. */
 async function backUpChanges(
   folder: string,
   dataDir: string,
@@ -153,13 +154,20 @@ async function backUpChanges(
   }
   const head = { after: newest.revision, previous, revision, time }
   const path = join(folder, `changes-${digits(newest.revision)}-${digits(revision)}`)
-  const { sha256, entries } = await writeChangeFile(path, head, changes())
+  const written = await writeChangeFile(path, head, changes()).catch(unlessDamaged)
+  if (written === undefined) return undefined
+  const { sha256, entries } = written
   const read = await readChangeFile(path, (done) => tell('verifying', done))
   if (read.sha256 !== sha256) throw new CopyError(`${path} does not hold what was written`)
   return { path, full: false, revision, entries, sha256 }
 }
 
 const changesAtOnce = 64
+
+/** A change may be damaged that was repaired since: everything that exists can be had, or names what can't. */
+function unlessDamaged(error: unknown): undefined {
+  if (!isStorageError(error, 'damaged') && !isStorageError(error, 'corrupt')) throw error
+}
 
 const sealed = ({ key, value }: Pair, encryption: Encryption | undefined): Pair =>
   encryption === undefined ? { key, value } : { key, value: encryption.seal(key, value) }

@@ -30,9 +30,9 @@ export function addDoctorCommand(program: Command): void {
       'after',
       `
 Of a data directory: modes, lock, store, room on the disk, dates of certificates, and the server that runs on it. Of a
-server: whether it answers, its clock, what it warns of in /readyz?verbose, certificates, webhooks and policies; where it
-does not populate namespaces by itself, whether borough populate can run there, and what it installed. Nothing is
-written, and no secret is printed.
+server: whether it answers, its clock, what it warns of itself (/readyz?verbose), certificates, webhooks and policies;
+where it does not populate namespaces by itself, whether borough populate can run there, and what it installed. Nothing
+is written, and no secret is printed.
 Exit codes: 0 nothing failed, 1 something did.
 
 Examples:

@@ -21,8 +21,8 @@ describe('what a server says of itself', () => {
 
   it('fails where values are damaged or opened by no key, and where a check fails', async () => {
     const lines =
-      '[-]kms-providers failed: reason withheld\n[+]storage ok, with 2 warnings\nwarn: the stored value of /a is damaged\n' +
-      'warn: the stored value of /b is damaged\nreadyz check failed\n'
+      '[-]kms-providers failed: reason withheld\n[+]storage ok, with 2 warnings\n' +
+      'warn: the stored value of /a is damaged\nwarn: the stored value of /b is damaged\nreadyz check failed\n'
     expect(await examined(500, lines)).toEqual([
       {
         check: `${check}: kms-providers`,

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
@@ -113,6 +113,29 @@ describe('verify', () => {
 })
 
 describe('repair', () => {
+  it('lets an incremental backup go on, with one of everything', async () => {
+    const set = join(dataDir, '..', `${basename(dataDir)}-set`)
+    await borough('backup', '--incremental', '--to', set)
+    await using later = await open()
+    second = await write(later, 'third', second)
+    await later[Symbol.asyncDispose]()
+    change("UPDATE log SET value = CAST('third!' AS BLOB) WHERE revision = ?", second)
+    const refused = await borough('backup', '--incremental', '--to', set)
+    expect([refused.code, refused.out]).toEqual([1, ''])
+    expect(refused.err).toMatch(
+      new RegExp(
+        `^borough: the stored value of ${key} at revision ${second} is damaged: its checksum is \\w{8}, \\w{8} was ` +
+          'written with it\\. Repair it first: borough storage repair\\n$',
+      ),
+    )
+    await borough('storage', 'repair', '--key', key, '--with', 'removal', '--yes')
+    const { code, out } = await borough('backup', '--incremental', '--to', set)
+    expect([code, out]).toEqual([0, expect.stringContaining(': everything, 0 entries, at revision ')])
+    const next = await borough('backup', '--incremental', '--to', set)
+    expect([next.code, next.out]).toEqual([0, expect.stringContaining(': 0 changes, at revision ')])
+    await rm(set, { recursive: true })
+  })
+
   it('lists what is damaged and what can be done, and changes nothing', async () => {
     damageValue()
     const { code, out } = await borough('storage', 'repair')
