@@ -12,7 +12,7 @@
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Clock } from '../base/clock.ts'
-import { openPrivatePart } from '../base/private-files.ts'
+import { openPrivatePart, writingTo } from '../base/private-files.ts'
 import type { ReportProgress } from '../base/progress.ts'
 import { formatTime } from '../kube/time.ts'
 import { positionsPerCommit } from '../storage/storage.ts'
@@ -158,7 +158,7 @@ export async function backupTarget(
     const text = waiting.join('')
     waiting = []
     waitingLength = 0
-    await file.writeFile(text)
+    await writingTo(path, () => file.writeFile(text))
   }
   return {
     name: path,
@@ -175,8 +175,10 @@ export async function backupTarget(
     async finish() {
       await add({ entries: digest.entries, sha256: digest.finish() })
       await flush()
-      await file.sync()
-      await rename(part, whole)
+      await writingTo(path, async () => {
+        await file.sync()
+        await rename(part, whole)
+      })
       finished = true
       await using directory = await open(dirname(path), 'r')
       await directory.sync()

@@ -14,7 +14,7 @@ import { createHash } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { openPrivatePart } from '../base/private-files.ts'
+import { openPrivatePart, writingTo } from '../base/private-files.ts'
 import { type BackupLine, linesOf } from './json-lines.ts'
 import { CopyError } from './store-copy.ts'
 
@@ -64,7 +64,7 @@ export async function writeChangeFile(
     const write = async (line: object): Promise<void> => {
       const text = `${JSON.stringify(line)}\n`
       hash.update(text)
-      await file.writeFile(text)
+      await writingTo(path, () => file.writeFile(text))
     }
     await write({ format, version, ...head })
     let entries = 0
@@ -75,8 +75,10 @@ export async function writeChangeFile(
     }
     const sha256 = hash.copy().digest('hex')
     await write({ entries, sha256 })
-    await file.sync()
-    await rename(part, path)
+    await writingTo(path, async () => {
+      await file.sync()
+      await rename(part, path)
+    })
     finished = true
     await using directory = await open(dirname(path), 'r')
     await directory.sync()

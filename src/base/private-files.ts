@@ -126,6 +126,16 @@ export async function openPrivatePart(path: string): Promise<FileHandle> {
   }
 }
 
+/** What the system refuses `work` is told with the file that it was for. @throws PrivateFileError */
+export async function writingTo<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    throw new PrivateFileError(`can't write ${path} (${codeOf(error)})`, { cause: error })
+  }
+}
+
 /** `createPrivateFile` found something of that name. */
 export const isTaken = (error: unknown): boolean =>
   error instanceof PrivateFileError && codeOf(error.cause) === 'EEXIST'
