@@ -35,6 +35,8 @@ export interface Source {
 export interface Target extends AsyncDisposable {
   readonly name: string
   isEmpty(): Promise<boolean>
+  /** Of the keys of the authority, before `begin`. @throws CopyError: it could not be kept */
+  accept?(pair: Pair): void
   /**
    * Before the first pair. `revision`: none up to it may be given out. From here on no process may use the place, until
    * `seal`.
@@ -90,6 +92,8 @@ export class ContentDigest {
   }
 }
 
+/** Of what is no object: the authority's keys among it, and few in all. */
+const ownPrefix = '/borough/'
 /** Between two calls of `rest`, for a process that has other things to do. */
 const pairsAtOnce = 64
 
@@ -107,8 +111,10 @@ export async function copyStore(
   }
   await using contents = await source.read()
   const digest = new ContentDigest()
+  const pairs = copiedPairs(contents)
+  const ahead = await readAhead(pairs, target)
   await target.begin(contents.lastIssued ?? contents.revision, source.name)
-  for await (const pair of copiedPairs(contents)) {
+  for await (const pair of joined(ahead, pairs)) {
     digest.add(pair)
     await target.write(pair)
     if (digest.entries % pairsAtOnce !== 0) continue
@@ -129,6 +135,22 @@ export async function copyStore(
   }
   await target.seal()
   return result
+}
+
+/** What comes before objects: what lacks the key that it is encrypted with is refused before anything is written. */
+async function readAhead(pairs: AsyncIterator<Pair>, target: Target): Promise<readonly Pair[]> {
+  const ahead: Pair[] = []
+  for (let next = await pairs.next(); next.done !== true; next = await pairs.next()) {
+    ahead.push(next.value)
+    if (!next.value.key.startsWith(ownPrefix)) break
+    target.accept?.(next.value)
+  }
+  return ahead
+}
+
+async function* joined(ahead: readonly Pair[], pairs: AsyncGenerator<Pair>): AsyncGenerator<Pair> {
+  yield* ahead
+  yield* pairs
 }
 
 /** All but how the place writes its values: another place, and another version, may write them otherwise. */

@@ -162,6 +162,9 @@ async function directoryTarget(dataDir: string, options: PlaceOptions): Promise<
       })
       return files.length === 0 && (await pki.read()).size === 0
     },
+    accept: (pair) => {
+      if (pair.key.startsWith(sharedPkiPrefix)) requireInClear(pair)
+    },
     async begin(revision, from) {
       after = revision
       await markDirectory(dataDir, copyOf(from, options))
