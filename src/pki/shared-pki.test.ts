@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { FakeClock } from '../base/fake-clock.ts'
+import { PrivateFileError } from '../base/private-files.ts'
+import { damageNote } from '../storage/damaged-value.ts'
 import { MemoryStorage } from '../storage/memory/memory-storage.ts'
 import { openPki, type Pki, rotateServiceAccountKey } from './open-pki.ts'
 import { memoryPkiStore, type PkiStore } from './pki-store.ts'
@@ -57,6 +59,19 @@ describe('a data directory with an authority of its own', () => {
     expect([after.caCert, kidsOf(after)]).toEqual([before.caCert, kidsOf(before)])
     const elsewhere = await open(storage, memoryPkiStore())
     expect([elsewhere.caCert, kidsOf(elsewhere)]).toEqual([before.caCert, kidsOf(before)])
+  })
+
+  test('is not called another one where that of the store can not be read', async () => {
+    await using storage = new MemoryStorage({ clock })
+    const local = memoryPkiStore()
+    await open(storage, local)
+    const { entry } = await storage.get('/borough/pki/ca.crt')
+    const why = "the stored value of /borough/pki/ca.crt at revision 1 can't be decrypted: no key fits"
+    const writes = [
+      { key: '/borough/pki/ca.crt', value: damageNote(why), expect: entry?.revision ?? ('absent' as const) },
+    ]
+    await storage.commit({ guards: [], writes }).done
+    await expect(open(storage, local)).rejects.toThrow(new PrivateFileError(why))
   })
 
   test('is refused by a store that has another', async () => {

@@ -12,6 +12,7 @@
  */
 
 import { PrivateFileError } from '../base/private-files.ts'
+import { damageOf } from '../storage/damaged-value.ts'
 import type { Entry, Storage } from '../storage/storage.ts'
 import { prefixSpan } from '../storage/storage.ts'
 import type { PkiStore } from './pki-store.ts'
@@ -28,6 +29,11 @@ export function sharedPkiStore(storage: Storage, local: PkiStore): PkiStore {
 
   const readShared = async (): Promise<Map<string, string>> => {
     const { entries } = await storage.range(prefixSpan(sharedPkiPrefix))
+    for (const { value } of entries) {
+      const damage = damageOf(value)
+      // It says nothing of whose authority it is, and must not be taken for another one.
+      if (damage !== undefined) throw new PrivateFileError(damage)
+    }
     seen = new Map(entries.map((entry) => [entry.key, entry]))
     return new Map(entries.map(({ key, value }) => [key.slice(sharedPkiPrefix.length), utf8(value)]))
   }
