@@ -311,6 +311,28 @@ describe('borough why', () => {
     ])
     expect(notes).toEqual(['not everything could be read: run it as a user with more rights'])
   })
+
+  it('does not ask for more rights where a value can not be read', async () => {
+    await create()
+    await inTeam('configmaps', { name: 'held', finalizers: ['ex.io/wait'] })
+    await terminating()
+    const failing = new Proxy(client, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          if (name !== 'get' && JSON.stringify(args).includes('"configmaps"'))
+            return Promise.reject(new Error('the stored value is damaged'))
+          return (value as (...a: unknown[]) => unknown).apply(target, args)
+        }
+      },
+    })
+    const { left, notes } = await why('team-a', failing)
+    expect(left?.unread).toEqual([{ resource: 'configmaps', why: 'the stored value is damaged' }])
+    expect(notes).toEqual([
+      'not everything could be read, and rights are not what is missing: who runs the server must mend what it says',
+    ])
+  })
 })
 
 describe('borough finalize', () => {

@@ -256,11 +256,18 @@ async function explainTerminating(
     obstacles: isStuck ? (kept.length > 0 ? kept : [nobody]) : [...content, ...own],
     left,
     reports: reportsOf(namespace),
-    notes: [
-      ...endNote(namespace),
-      ...(left.unread.length > 0 ? ['not everything could be read: run it as a user with more rights'] : []),
-    ],
+    notes: [...endNote(namespace), ...unreadNote(left)],
   }
+}
+
+/** Rights do not help where a value is damaged, or a server does not answer. */
+function unreadNote({ unread }: LeftContent): readonly string[] {
+  if (unread.length === 0) return []
+  const isForRights = unread.some(({ why }) => why.includes(' is forbidden: '))
+  if (isForRights) return ['not everything could be read: run it as a user with more rights']
+  return [
+    'not everything could be read, and rights are not what is missing: who runs the server must mend what it says',
+  ]
 }
 
 const wayOut = (namespace: string, finalizer: string): Help => ({
