@@ -210,6 +210,7 @@ const rules = {
   'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
   eqeqeq: 'error',
   'borough/bounded-arguments': 'error',
+  'v8/young-functions': 'error',
   // Of the linter's own choice of 'correctness' rules, those that call sound code wrong: a list copied because the
   // loop changes it, a default for what a client may have sent as null, a method compared with undefined, …
   'unicorn/no-useless-spread': 'off',
@@ -237,6 +238,7 @@ const lightRules = {
   'import/no-default-export': 'off',
   'no-console': 'off',
   'borough/bounded-arguments': 'off',
+  'v8/young-functions': 'off',
 }
 
 /** The files of `other` that `layer` sees. */
@@ -284,7 +286,7 @@ function importRule(layer, patterns) {
 function configuration() {
   return {
     plugins: ['typescript', 'unicorn', 'oxc', 'import'],
-    jsPlugins: [join(root, 'tools', 'lint', 'bounded-arguments.mjs')],
+    jsPlugins: ['bounded-arguments', 'young-functions'].map((rule) => join(root, 'tools', 'lint', `${rule}.mjs`)),
     categories: { correctness: 'error' },
     ignorePatterns: ['dist', 'src/catalog/generated', '.cache', '.borough'],
     rules,
@@ -293,6 +295,8 @@ function configuration() {
         files: [`src/${layer}/**/*.{ts,tsx}`],
         rules: importRule(layer, forbidden(layer)),
       })),
+      // A browser's requests are few.
+      { files: ['src/console/page/**'], rules: { 'v8/young-functions': 'off' } },
       // A test is a leaf: nothing can come to depend on what it imports.
       { files: ['src/**/*.test.ts'], rules: { ...lightRules, 'no-restricted-imports': 'off' } },
       { files: [...otherFolders.map((folder) => `${folder}/**`), '*.config.ts'], rules: lightRules },

@@ -36,6 +36,8 @@ export interface Caller {
    * it, who would have to wait. @throws StatusError TooManyRequests
    */
   beginLong?(): Eventual<Slice> | undefined
+  /** Where much was sent, or long work has begun: to be asked between two passes over it. */
+  readonly slice?: Slice | undefined
 }
 
 /** @typeParam O the object: not validated yet where plugins mutate it */

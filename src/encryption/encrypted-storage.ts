@@ -41,12 +41,14 @@ export class EncryptedStorage implements Storage, Partial<HistoryGauge> {
   constructor(storage: Storage & Partial<HistoryGauge>, encryption: Encryption) {
     this.#storage = storage
     this.#encryption = encryption
-    if (storage.historyBytes) this.historyBytes = () => storage.historyBytes?.() ?? 0
+    const historyBytes = storage.historyBytes?.bind(storage)
+    if (historyBytes) this.historyBytes = historyBytes
     const condition = storage.condition?.bind(storage)
     if (condition) this.condition = condition
     const writeLevel = storage.writeLevel?.bind(storage)
     if (writeLevel) this.writeLevel = writeLevel
-    if (storage.revisionBeyond) this.revisionBeyond = (sizeBytes) => storage.revisionBeyond?.(sizeBytes)
+    const revisionBeyond = storage.revisionBeyond?.bind(storage)
+    if (revisionBeyond) this.revisionBeyond = revisionBeyond
   }
 
   get encryption(): Encryption {

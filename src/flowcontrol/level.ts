@@ -180,7 +180,8 @@ export class PriorityLevel implements SeatOwner, TurnLevel {
       const cancel = (): void => end(this.#giveUp(seat, 'cancelled'))
       const timer: Timer = clock.after(Math.min(remainingMs, waitLimitMs), () => end(this.#giveUp(seat, 'time-out')))
       signal.addEventListener('abort', cancel, { once: true })
-      seat.onDispatch = () => end(this.#dispatched(seat))
+      const onDispatch = (): void => end(this.#dispatched(seat))
+      seat.onDispatch = onDispatch
     })
   }
 

@@ -99,7 +99,8 @@ export function* composing(text: string): Generator<number, Composed> {
 
 function takingQuoted(parser: Parser, quoted: QuotedTexts): Parser {
   const flowScalar = (parser['flowScalar'] as FlowScalarOf).bind(parser)
-  parser['flowScalar'] = (type: CST.FlowScalar['type']) => quoted.take(flowScalar(type))
+  const takeQuoted: FlowScalarOf = (type) => quoted.take(flowScalar(type))
+  parser['flowScalar'] = takeQuoted
   return parser
 }
 

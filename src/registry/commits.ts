@@ -29,10 +29,8 @@ import {
   type Entry,
   maxOperations,
   maxTransactionBytes,
-  type PendingCommit,
   type Revision,
   type Storage,
-  type Ticket,
   type Transaction,
   type Write,
 } from '../storage/storage.ts'
@@ -50,7 +48,7 @@ import {
 import { gaveUp } from './errors.ts'
 import type { FoldedCommits } from './folded-commits.ts'
 import type { ObjectWrite } from './object-write.ts'
-import { QueuedContent } from './queued-content.ts'
+import { type Queued, QueuedContent } from './queued-content.ts'
 import { leftBy, SeenValue } from './seen-value.ts'
 
 export interface OtherWrites {
@@ -266,7 +264,7 @@ export class Commits implements DecisionView {
     return { done: false, current: there && { key, value: there.bytes, revision: there.revision } }
   }
 
-  #queue({ guards, own, extra }: DecidedTransaction): PendingCommit {
+  #queue({ guards, own, extra }: DecidedTransaction): { readonly done: Promise<Commit>; readonly queued: Queued } {
     const writes: Write[] = []
     for (const { key, value, expect } of own) writes.push({ key, value, expect })
     const shown: DecidedWrite[] = []
@@ -278,43 +276,42 @@ export class Commits implements DecisionView {
     const transaction: Transaction = { guards, writes }
     const pending = this.#folded?.commit(transaction, shown.length > 0) ?? this.#storage.commit(transaction)
     if (shown.length > 0) this.#lane.queued(pending.ticket, shown)
-    this.#content.queued(pending.ticket, own)
-    return pending
+    return { done: pending.done, queued: this.#content.queued(pending.ticket, own) }
   }
 
   /**
    * Queues it at once. Resolves when it is durable and the cache shows it, or is not older than what refused it.
    */
   async #commit(decided: DecidedTransaction, bestEffort?: BestEffort): Promise<Commit> {
-    const { ticket, done } = this.#queue(decided)
+    const { done, queued } = this.#queue(decided)
     this.#announce(decided)
     let commit: Commit
     try {
       commit = await done
       if (commit.ok) bestEffort?.stored()
     } catch (e) {
-      this.#settle(ticket, decided, false)
+      this.#settle(queued, decided, false)
       throw e
     }
     if (!commit.ok) {
-      this.#settle(ticket, decided, false)
+      this.#settle(queued, decided, false)
       await this.#catchUp(commit.current)
       return commit
     }
     const last = commit.revision + decided.own.length + decided.extra.length - 1
     if (!this.#cache.reached(last)) await this.#cache.applied(last)
-    this.#settle(ticket, decided, true)
+    this.#settle(queued, decided, true)
     return commit
   }
 
   /** It is done, and the cache shows it, or it did not happen. */
-  #settle(ticket: Ticket, { own, extra }: DecidedTransaction, isDone: boolean): void {
+  #settle(queued: Queued, { own, extra }: DecidedTransaction, isDone: boolean): void {
     const { pool } = this.#cache
     for (const { value } of own) if (value) pool.recall(value)
     for (const { value } of extra) if (value) pool.recall(value)
-    if (!isDone) this.#lane.failed(ticket)
-    else if (extra.length > 0) this.#lane.done(ticket)
-    this.#content.settled(ticket)
+    if (!isDone) this.#lane.failed(queued.ticket)
+    else if (extra.length > 0) this.#lane.done(queued.ticket)
+    this.#content.settled(queued)
   }
 
   /** The cache must not be older than what refused us, or the next decision would be the same. */

@@ -25,6 +25,7 @@ import {
   validateForCreate,
 } from './prepare-create.ts'
 import type { WriteScope } from './registry.ts'
+import { sliceOf } from './scope-attributes.ts'
 
 /** @throws StatusError of the object, or of one that is required */
 export async function createWithOthers(
@@ -59,7 +60,7 @@ async function tryWith(
   also: BestEffortCreate,
 ): Promise<CreateOutcome | undefined> {
   try {
-    await scope.slice?.pause()
+    await sliceOf(scope)?.pause()
     const write = await prepareUpdated(parts, { scope, valid, how }, also.bestEffort.first)
     const updated = { scope, valid: { ...valid, attributes: write.attributes }, how }
     const objects = await prepareObjects(parts, updated, also)

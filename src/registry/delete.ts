@@ -24,7 +24,7 @@ import type {
   StoredObject,
   WriteScope,
 } from './registry.ts'
-import { attributesOf, isLarge, keyOf, sliceFor, withTurn } from './scope-attributes.ts'
+import { attributesOf, isLarge, keyOf, sliceFor, sliceOf, withTurn } from './scope-attributes.ts'
 import { encodeForStorage, toServedVersion } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
 import { storedAs, storedBytesOf } from './written-version.ts'
@@ -84,8 +84,8 @@ async function deleteVersion(
   deadlineMs: number,
 ): Promise<DeleteResult | undefined> {
   const { type, name, namespace } = given
-  const slice = given.slice ?? sliceFor(parts, given, current, 'delete')
-  const scope = slice === given.slice ? given : { ...given, slice }
+  const slice = sliceOf(given) ?? sliceFor(parts, given, current, 'delete')
+  const scope = slice === sliceOf(given) ? given : { ...given, ownSlice: slice }
   const strategy = parts.strategyOf(type)
   const before = slice === undefined ? current.object : await current.read(slice)
   await slice?.pause()
@@ -169,7 +169,7 @@ export async function deleteCollection(
   await deleteAll(groupsOf(page.items), groupsAtOnce, async (group) => {
     const pause = slice.pause()
     if (pause) await pause
-    await deleteGroup(parts, { ...scope, slice: group.some(isLarge) ? slice : scope.slice }, group, options)
+    await deleteGroup(parts, group.some(isLarge) ? { ...scope, ownSlice: slice } : scope, group, options)
     // Where nothing is waited for (a dry run), all groups would be one piece of work.
     await slice.pause()
   })
@@ -250,8 +250,9 @@ async function removalOf(
   const { type, namespace, name } = scope
   const strategy = parts.strategyOf(type)
   if (scope.dryRun || options.preconditions || strategy.removedAlone) return undefined
-  const before = scope.slice === undefined ? item.object : await item.read(scope.slice)
-  await scope.slice?.pause()
+  const slice = sliceOf(scope)
+  const before = slice === undefined ? item.object : await item.read(slice)
+  await slice?.pause()
   if (planDeletion(before, strategy, options, parts.clock.now()).action !== 'remove') return undefined
   const attributes = attributesOf<never>(scope, 'DELETE', name, undefined, before)
   await parts.chain.mutate(attributes)

@@ -19,7 +19,7 @@ import type { KindRules } from './kind-rules.ts'
 import type { ObjectWrite } from './object-write.ts'
 import type { RegistryParts } from './parts.ts'
 import type { WriteScope } from './registry.ts'
-import { attributesOf } from './scope-attributes.ts'
+import { attributesOf, sliceOf } from './scope-attributes.ts'
 import { encodeForStorage } from './served-version.ts'
 
 const none: readonly FieldError[] = []
@@ -73,7 +73,8 @@ export async function admitNew(
   object: KubeObject | Unvalidated,
   how: Pick<HowToCreate, 'now' | 'tracked'>,
 ): Promise<Unvalidated> {
-  const { type, subresource, fieldManager: manager, slice } = scope
+  const { type, subresource, fieldManager: manager } = scope
+  const slice = sliceOf(scope)
   const { now } = how
   const given = ownCopy(scope, object)
   if (parts.rulesOf(type).dropsNewStatus) delete given['status']
@@ -103,7 +104,8 @@ export async function validateForCreate(
   object: Unvalidated,
   how: HowToCreate,
 ): Promise<Valid> {
-  const { type, slice } = scope
+  const { type } = scope
+  const slice = sliceOf(scope)
   const rules = parts.rulesOf(type)
   const { strategy } = rules
   const context = { subresource: scope.subresource, now: how.now }
@@ -138,10 +140,12 @@ export async function validateForCreate(
 
 /** A promise only where a webhook converts what is stored. @throws StatusError if it is too large */
 export function prepareWrite(
-  { type, namespace, caller, slice }: WriteScope,
+  scope: WriteScope,
   { attributes, object }: Valid,
   { deadlineMs, tracked }: HowToCreate,
 ): Eventual<PreparedWrite> {
+  const { type, namespace, caller } = scope
+  const slice = sliceOf(scope)
   const encode = (one: KubeObject): Eventual<Uint8Array> => encodeForStorage(one, type, caller, slice)
   const encoded = encodeWithinLimit(object, { encode, keepsOwners: tracked, slice })
   return andThen(encoded, ({ object: after, bytes }) => {
@@ -163,7 +167,7 @@ export async function commitNew(
   { scope, valid, how }: NewObject,
   others?: OtherWrites,
 ): Promise<CreateOutcome> {
-  const { slice } = scope
+  const slice = sliceOf(scope)
   if (slice !== undefined) await slice.pause()
   const prepared = prepareWrite(scope, valid, how)
   const write = isPending(prepared) ? await prepared : prepared
@@ -205,7 +209,8 @@ async function settleMutated(
   // What a client may not set, admission may not set for it.
   if (hasVersion(mutated)) refuseVersion(scope)
   const defaulted = parts.applyDefaults(scope.type, ownCopy(scope, mutated))
-  if (scope.slice !== undefined) await scope.slice.pause()
+  const slice = sliceOf(scope)
+  if (slice !== undefined) await slice.pause()
   const settled = keepManagers(scope, defaulted, tracked)
   // The plugin that made the object may still hold its metadata.
   return { ...settled, metadata: { ...settled.metadata } }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { configMap, configMaps } from '../../test/support/registry-fixture.ts'
 import type { ContentChange } from '../admission/admission.ts'
 import type { Ticket } from '../storage/storage.ts'
-import { QueuedContent } from './queued-content.ts'
+import { type Queued, QueuedContent } from './queued-content.ts'
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 const ticket = (id: number): Ticket => ({ id }) as Ticket
@@ -64,14 +64,17 @@ const cases: {
 
 test.each(cases)('$name', ({ given, shown = {}, want }) => {
   const content = new QueuedContent()
+  const queued = new Map<number, Queued>()
   for (const { ticket: id, writes } of given) {
-    if (writes === undefined) content.settled(ticket(id))
-    else {
+    if (writes === undefined) {
+      const before = queued.get(id)
+      if (before !== undefined) content.settled(before)
+    } else {
       const objects = Object.entries(writes).map(([key, value]) => {
         const [namespace = '', name = ''] = key.split('/')
         return { key, value: value === undefined ? undefined : bytes(value), change: added(namespace, name) }
       })
-      content.queued(ticket(id), objects)
+      queued.set(id, content.queued(ticket(id), objects))
     }
   }
   const found = content.of('ns', (key) => (shown[key] === undefined ? undefined : bytes(shown[key])))

@@ -2,7 +2,9 @@
  * Changes of namespaced objects by this process that are queued and not yet shown by the cache. Where no other process
  * writes to the store, these and the cache are all that can be in a namespace.
  */
+
 import type { ContentChange, QueuedChange } from '../admission/admission.ts'
+import { Link, LinkedList } from '../base/linked-list.ts'
 import type { Ticket } from '../storage/storage.ts'
 
 interface ChangedObject {
@@ -12,23 +14,32 @@ interface ChangedObject {
   readonly change: ContentChange
 }
 
-interface Queued {
+/** What one transaction changes. */
+export class Queued extends Link {
   readonly ticket: Ticket
   readonly objects: readonly ChangedObject[]
+
+  constructor(ticket: Ticket, objects: readonly ChangedObject[]) {
+    super()
+    this.ticket = ticket
+    this.objects = objects
+  }
 }
 
 export class QueuedContent {
-  /** By ticket and not by namespace: every write comes and goes, and only a new quota asks what is there. */
-  readonly #byTicket = new Map<number, Queued>()
+  /** Not by namespace: every write comes and goes, and only a new quota asks what is there. */
+  readonly #queued = new LinkedList<Queued>()
 
   /** Called in the same synchronous section as `commit`. */
-  queued(ticket: Ticket, objects: readonly ChangedObject[]): void {
-    this.#byTicket.set(ticket.id, { ticket, objects })
+  queued(ticket: Ticket, objects: readonly ChangedObject[]): Queued {
+    const queued = new Queued(ticket, objects)
+    this.#queued.add(queued)
+    return queued
   }
 
   /** The cache shows it, or never will. */
-  settled(ticket: Ticket): void {
-    this.#byTicket.delete(ticket.id)
+  settled(queued: Queued): void {
+    this.#queued.remove(queued)
   }
 
   /**
@@ -38,7 +49,7 @@ export class QueuedContent {
   of(namespace: string, shown: (key: string) => Uint8Array | undefined): readonly QueuedChange[] | undefined {
     const changes: QueuedChange[] = []
     const keys = new Set<string>()
-    for (const { ticket, objects } of this.#byTicket.values()) {
+    for (const { ticket, objects } of this.#queued) {
       for (const { key, value, change } of objects) {
         if (change.namespace !== namespace) continue
         if (keys.has(key)) return undefined

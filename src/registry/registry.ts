@@ -38,8 +38,8 @@ export interface WriteScope {
   /** On the wall clock: when the client waits no more. Absent = as long as it takes. */
   readonly deadlineMs?: number
   readonly caller: Caller
-  /** Where much was sent: to be asked between two passes over it. */
-  readonly slice?: Slice | undefined
+  /** Asked between two passes over it in place of the caller's: read it by `sliceOf`. */
+  readonly ownSlice?: Slice | undefined
   /** One of those that a deletecollection deletes. */
   readonly ofCollection?: boolean | undefined
   /** Of what admission adds to another create. */

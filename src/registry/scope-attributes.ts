@@ -47,11 +47,15 @@ export function attributesOf<O extends KubeObject | Unvalidated>(
     warn: scope.warn,
     annotate: scope.annotate ?? annotateNothing,
     caller: scope.caller,
-    slice: scope.slice,
+    slice: sliceOf(scope),
     deadlineMs: scope.deadlineMs,
     pendingScope: scope.pendingScope,
   }
 }
+
+/** The slice in which the work on a write goes on, as it is known by now. */
+export const sliceOf = ({ ownSlice, caller }: Pick<WriteScope, 'ownSlice' | 'caller'>): Slice | undefined =>
+  ownSlice ?? caller.slice
 
 export const keyOf = (scope: WriteScope, name: string): string =>
   objectKey(scope.type.storageName, scope.namespace, name)
@@ -67,11 +71,11 @@ export const isLarge = ({ storedSizeBytes }: Pick<StoredObject, 'storedSizeBytes
  * slice where there is a client, and the object is large.
  */
 export function withTurn(parts: Pick<RegistryParts, 'cache'>, scope: WriteScope): Eventual<WriteScope> {
-  const { type, namespace, name, caller, slice } = scope
-  if (slice !== undefined || caller.beginLong === undefined) return scope
+  const { type, namespace, name, caller } = scope
+  if (sliceOf(scope) !== undefined || caller.beginLong === undefined) return scope
   const sizeBytes = parts.cache.type(type.storageName).find(namespace, name)?.sizeBytes ?? 0
   const begun = sizeBytes > largeBytes ? caller.beginLong() : undefined
-  return begun === undefined ? scope : andThen(begun, (own) => ({ ...scope, slice: own }))
+  return begun === undefined ? scope : andThen(begun, (own) => ({ ...scope, ownSlice: own }))
 }
 
 export function sliceFor(

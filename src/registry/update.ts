@@ -28,7 +28,7 @@ import { keepManagers } from './keep-managers.ts'
 import { hasStatus, isHeld, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
-import { attributesOf, keyOf, sliceFor, withTurn } from './scope-attributes.ts'
+import { attributesOf, keyOf, sliceFor, sliceOf, withTurn } from './scope-attributes.ts'
 import { toServedVersion, toStoredVersion, whileConverting } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
 import { committedAs, storedAs, storedBytesOf } from './written-version.ts'
@@ -77,8 +77,8 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
   const { type, name } = given
   const { current, options } = how
   const strategy = parts.strategyOf(type)
-  let slice = given.slice ?? sliceFor(parts, given, current)
-  const scope = slice === given.slice ? given : { ...given, slice }
+  let slice = sliceOf(given) ?? sliceFor(parts, given, current)
+  const scope = slice === sliceOf(given) ? given : { ...given, ownSlice: slice }
   await slice?.pause()
   const old = slice === undefined ? current.object : await current.read(slice)
   const context: StrategyContext = { subresource: scope.subresource, now: formatTime(parts.clock.now()) }
@@ -94,7 +94,7 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
     tracked: options.ownsManagedFields === true,
   })
   // Admission may have made it large.
-  slice ??= scope.slice
+  slice ??= sliceOf(scope)
   await slice?.pause()
   checkVersion(scope, strategy, current, askedVersion)
 
@@ -156,7 +156,8 @@ async function requireValid(
   old: KubeObject,
   context: StrategyContext,
 ): Promise<void> {
-  const { type, name, slice } = scope
+  const { type, name } = scope
+  const slice = sliceOf(scope)
   const { strategy, metadata, validateSchema } = parts.rulesOf(type)
   if (slice) refuseGrowth(next, old)
   await slice?.pause()
@@ -211,7 +212,8 @@ async function trackAndMutate(
   old: KubeObject,
   how: { readonly now: string; readonly tracked: boolean },
 ): Promise<Unvalidated> {
-  const { type, subresource, fieldManager: manager, slice } = scope
+  const { type, subresource, fieldManager: manager } = scope
+  const slice = sliceOf(scope)
   const { now } = how
   let tracked = object
   if (!how.tracked) {

@@ -132,11 +132,12 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
             parts.clock.after(Math.max(0, timeoutMs - bookmarkBeforeEndMs), () => this.#bookmark()),
             parts.clock.after(timeoutMs, stop),
           ]
-    this.#release = () => {
+    const release = (): void => {
       signal.removeEventListener('abort', stop)
       endPermit?.()
       for (const timer of timers) timer.cancel()
     }
+    this.#release = release
   }
 
   [Symbol.asyncIterator](): AsyncIterator<readonly RegistryEvent[]> {

@@ -28,8 +28,8 @@ export class ParsedPool {
   #items: Parsed[] = []
   #head = 0
   #sizeBytes = 0
-  /** By the very array that is being stored. */
-  readonly #announced = new Map<Uint8Array, Announced>()
+  /** By the very array that is being stored. Not a `Map`, for the reason that `LinkedList` gives. */
+  readonly #announced = new WeakMap<Uint8Array, Announced>()
 
   constructor(budgetBytes: number) {
     this.#budgetBytes = budgetBytes

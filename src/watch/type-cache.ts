@@ -115,7 +115,8 @@ export class TypeCache implements VersionHome {
     })
     const { isClosed, onFault, indexedFrom } = parts
     const labelled = { size: () => this.size, steps: () => this.#labelledSteps(), isClosed, onFault }
-    this.#openLabels = () => new LabelIndexes(labelled, indexedFrom)
+    const openLabels = (): LabelIndexes => new LabelIndexes(labelled, indexedFrom)
+    this.#openLabels = openLabels
     this.#missing = new MissingValues(
       this.#records,
       (span) => parts.fetchSpan(storageName, span),

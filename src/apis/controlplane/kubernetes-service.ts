@@ -133,9 +133,10 @@ export class KubernetesService {
         else this.#publish()
       }),
     )
-    this.#stopFollowing = () => {
+    const stopFollowing = (): void => {
       for (const stop of stops) stop()
     }
+    this.#stopFollowing = stopFollowing
   }
 
   /** Says soon where the server listens, if others than this machine can get there. */

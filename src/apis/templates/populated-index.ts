@@ -72,7 +72,7 @@ export class PopulatedIndex implements PopulatedObjects {
   constructor(deps: PopulatedIndexDeps) {
     this.#deps = deps
     this.holdings = new Holdings(deps.onLeft)
-    this.recorded = (namespace, next, old) => this.holdings.changed(namespace, next, old)
+    this.recorded = this.holdings.changed.bind(this.holdings)
   }
 
   /** The watches begin as kinds are asked for. */

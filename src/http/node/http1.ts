@@ -34,7 +34,8 @@ class Http1Request extends SocketRequest {
       const declared = message.headers['content-length']
       const incoming = new Body({ incoming: body, exchange, declared })
       this.incoming = incoming
-      this.body = (limitBytes) => incoming.read(limitBytes)
+      const read: ApiRequest['body'] = (limitBytes) => incoming.read(limitBytes)
+      this.body = read
     } else this.body = noBody
   }
 

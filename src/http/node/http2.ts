@@ -40,7 +40,8 @@ class Http2Request extends SocketRequest {
       const declared = headers['content-length']
       const incoming = new Body({ incoming: exchange.body, exchange, declared })
       this.incoming = incoming
-      this.body = (limitBytes) => incoming.read(limitBytes)
+      const read: ApiRequest['body'] = (limitBytes) => incoming.read(limitBytes)
+      this.body = read
     } else this.body = noBody
     this.#rawHeaders = rawHeaders
   }

@@ -46,7 +46,8 @@ export class IncomingBody {
     this.source = source
     this.#observer = observer
     this.#push = source.push
-    source.push = (piece: Buffer | null) => (piece === null ? this.#end() : this.#add(piece))
+    const push = (piece: Buffer | null): boolean => (piece === null ? this.#end() : this.#add(piece))
+    source.push = push
   }
 
   get size(): number {

@@ -1,4 +1,6 @@
 /** create of a kind that is answered and not kept: reviews, and sub-resources such as `serviceaccounts/token`. */
+
+import type { Slice } from '../../base/turns.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest } from '../../kube/status-error.ts'
@@ -24,7 +26,7 @@ export type Answer = (
     readonly dryRun: boolean
     /** For answers that write: who asks, about which object. */
     readonly scope: WriteScope
-    readonly slice: WriteScope['slice']
+    readonly slice: Slice | undefined
     warn(text: string): void
   },
 ) => Promise<KubeObject>

@@ -203,7 +203,7 @@ async function applyConfigurationTo(
     await requireCreate(context)
     const { metadata } = value
     if (!isJsonObject(metadata) || !metadata['name']) throw nameMissing(name)
-    return applyTo(undefined, scope.slice)
+    return applyTo(undefined, scope.caller.slice)
   }
   const change: Transform = (live, slice) => {
     if (mustBeAbsent) throw alreadyExists(type, name)

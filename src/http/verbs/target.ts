@@ -48,10 +48,6 @@ export function writeScope(
     warn: (text) => warn(context, text),
     annotate: (key, value) => annotate(context, key, value),
     caller: new RequestCaller(request, context),
-    // What a webhook makes of the object may be large, where the object was small.
-    get slice() {
-      return context.slice
-    },
     deadlineMs: context.receivedAtMs + (query.size === 0 ? maxRequestMs : requestTimeoutMs(query)),
   }
 }
@@ -78,6 +74,11 @@ class RequestCaller implements Caller {
 
   get signal(): AbortSignal {
     return this.#request.signal
+  }
+
+  /** What a webhook makes of the object may be large, where the object was small. */
+  get slice(): Slice | undefined {
+    return this.#context.slice
   }
 
   beginLong(): Eventual<Slice> | undefined {

@@ -79,7 +79,8 @@ export class GrpcChannel {
       const timer = this.#clock.after(Math.max(0, leftMs), () =>
         call.stop(new GrpcError(grpcStatus.deadlineExceeded, 'Deadline exceeded')),
       )
-      call.onEnd = () => timer.cancel()
+      const onEnd = (): void => timer.cancel()
+      call.onEnd = onEnd
     }
     const send = (session: GrpcSession): void => {
       if (call.isOver) return
