@@ -16,6 +16,8 @@ export interface Verification {
   readonly unsealed?: number
   /** One line each; empty: all is as it was written. */
   readonly findings: readonly string[]
+  /** Of them, how many are of history alone: nothing is to be repaired; absent where there is no log of ours. */
+  readonly past?: number
   /** Of the entries: how many with which key. */
   readonly encrypted: readonly EncryptedCount[]
   /** How many of the entries no key opens; undefined: no configuration was given. */

@@ -47,7 +47,7 @@ Examples:
 async function runVerify(flags: VerifyFlags, command: Command): Promise<void> {
   const place = storeOf(flags, command)
   const { encryption: choice } = encryptionOf(flags, command)
-  const { inOneLine, placeName, verifyStoreAt } = await import('../backup/backup.ts')
+  const { inOneLine, placeName, verifyStoreAt, whatOpens } = await import('../backup/backup.ts')
   using progress = progressOf(command)
   const options = { ...(await readingOptions(choice)), report: progress.report }
   using _ = options.encryption
@@ -61,6 +61,7 @@ async function runVerify(flags: VerifyFlags, command: Command): Promise<void> {
         ...shown.findings,
         ...(shown.unopened ?? []).map(inOneLine),
         ...furtherUnopened(shown),
+        ...new Set((shown.unopened ?? []).map((each) => `to read what is not lost: ${whatOpens(each)}`)),
         `${inWords(shown)}: ${verdict(shown, paint)}`,
         '',
       ].join('\n'),
@@ -143,8 +144,10 @@ async function run(flags: RepairFlags, command: Command): Promise<void> {
     text: (_paint, isWide, shown) => {
       const { damaged, unopened } = shown
       if (damaged.length + unopened.length === 0) return 'no entry is damaged\n'
-      if (!isWide)
-        return [...damaged.map(offer), ...unopened.map((each) => offerUnopened(each, inOneLine, whatOpens))].join('')
+      if (!isWide) {
+        const offers = [...damaged.map(offer), ...unopened.map((each) => offerUnopened(each, inOneLine, whatOpens))]
+        return [...offers, flags.from === undefined ? backupHint : ''].join('')
+      }
       return tableText(
         damagedColumns,
         [...damaged, ...unopened.map((each) => ({ ...each, damage: each.reason }))].map(damagedRow),
@@ -177,6 +180,7 @@ function verdict(verification: Verification, paint: Paint): string {
   return paint('bad', told.join(', '))
 }
 
+const backupHint = 'with --from <backup> it says what that holds of them, too\n'
 const damagedColumns = ['KEY', 'REVISION', 'PREVIOUS', 'IN BACKUP', 'DAMAGE']
 
 const damagedRow = ({ key, revision, previous, inBackup, damage }: DamagedEntry): readonly string[] => [
@@ -197,7 +201,7 @@ type WhatOpens = typeof import('../backup/backup.ts').whatOpens
 /** What is not lost is left alone. */
 function offerUnopened(entry: UnopenedToRepair, inOneLine: InOneLine, whatOpens: WhatOpens): string {
   const line = inOneLine(entry)
-  return entry.needs === 'key' ? `${line}\n${remediesOf(entry)}` : `${line}\n  ${whatOpens(entry)}\n`
+  return `${line}\n  ${whatOpens(entry)}\n${entry.needs === 'key' ? remediesOf(entry) : ''}`
 }
 
 function remediesOf({ key, previous, inBackup }: Pick<DamagedEntry, 'key' | 'previous' | 'inBackup'>): string {

@@ -97,14 +97,23 @@ async function examineStore(path: string, clock: Clock): Promise<Finding> {
   }
   const remedy = `'borough storage verify --data-dir ${path}' names what is damaged, 'borough storage repair' mends it`
   try {
-    const { findings, entries, revision } = await verifyStoreAt({ dataDir: path }, { clock, log: silentLog })
+    const { findings, entries, revision, past } = await verifyStoreAt({ dataDir: path }, { clock, log: silentLog })
     const [first] = findings
-    if (first !== undefined) return fail(check, `${findings.length} findings, the first: ${first}`, remedy)
+    if (first !== undefined && findings.length === past) {
+      return warn(check, `${findings.length} findings in history alone, the first: ${first}`, 'nothing is to be done')
+    }
+    if (first !== undefined) {
+      return fail(check, `${findings.length} findings, the first: ${first}`, isLoss(first) ? lossRemedy : remedy)
+    }
     return ok(check, `${mebibytes} MiB, ${entries} entries at revision ${revision}: all is as it was written`)
   } catch (error) {
-    return fail(check, problemOf(error), remedy)
+    const problem = problemOf(error)
+    return fail(check, problem, isLoss(problem) ? lossRemedy : remedy)
   }
 }
+
+const isLoss = (finding: string): boolean => finding.includes('--accept-loss')
+const lossRemedy = "do what the line says: 'borough storage repair' does not bring it back"
 
 const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size
 

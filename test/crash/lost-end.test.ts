@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { backUpInto, copyStore, rebuildIndexAt, sourceAt, targetAt, verifyStoreAt } from '../../src/backup/backup.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
+import { examineDataDirectory } from '../../src/doctor/data-directory.ts'
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import { positionsPerCommit, type Revision, type Storage } from '../../src/storage/storage.ts'
 
@@ -71,7 +72,16 @@ describe.each([
 
   it('is not sound to verify', async () => {
     const { findings } = await verifyStoreAt({ dataDir }, options)
-    expect(findings).toEqual([expect.stringMatching(says === loss ? /but \d+ was acknowledged/ : says)])
+    const remedy = 'Restore a backup, or start a server with --accept-loss to go on without them'
+    const what = says === loss ? /but \d+ was acknowledged/ : says
+    expect(findings).toEqual([expect.stringMatching(new RegExp(`${what.source}.*\\. ${remedy}$`))])
+    const found = await examineDataDirectory(dataDir, systemClock)
+    expect(found.find(({ check }) => check === 'data directory: store')).toEqual({
+      check: 'data directory: store',
+      status: 'fail',
+      message: `1 findings, the first: ${findings[0]}`,
+      remedy: "do what the line says: 'borough storage repair' does not bring it back",
+    })
   })
 
   it('is not backed up, nor copied', async () => {

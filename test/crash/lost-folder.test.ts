@@ -15,6 +15,7 @@ import { prefixSpan, type Revision, type Storage } from '../../src/storage/stora
 import { BoroughProcess, borough } from '../interop/borough-process.ts'
 import { startTimeoutMs } from '../interop/serving-process.ts'
 
+const remedy = 'Restore a backup, or start a server with --accept-loss to go on without them'
 const options = { clock: systemClock, log: silentLog }
 
 let root: string
@@ -71,7 +72,7 @@ describe.each([
     await expect(open()).rejects.toMatchObject({
       code: 'corrupt',
       message: expect.stringMatching(
-        new RegExp(`${says().source} Restore a backup, or go on without them with --accept-loss$`),
+        new RegExp(`${says().source} Restore a backup, or start a server with --accept-loss to go on without them$`),
       ),
     })
     expect((await readdir(dataDir, { recursive: true })).sort()).toEqual(left)
@@ -80,7 +81,7 @@ describe.each([
   it('is not verified, backed up, copied or given an index', async () => {
     const set = join(root, 'set')
     await mkdir(set, { mode: 0o700 })
-    await expect(verifyStoreAt({ dataDir }, options)).rejects.toThrow(says())
+    await expect(verifyStoreAt({ dataDir }, options)).rejects.toThrow(new RegExp(`${says().source} ${remedy}$`))
     await expect(backUpInto(set, dataDir, options)).rejects.toThrow(says())
     await expect(rebuildIndexAt(dataDir)).rejects.toThrow(says())
     await using target = await targetAt({ dataDir: join(root, 'copy') }, options)
@@ -112,7 +113,7 @@ it('an older copy of the folder is refused as what lacks the end of it', async (
     ),
   )
   const { findings } = await verifyStoreAt({ dataDir }, options)
-  expect(findings).toEqual([expect.stringMatching(`but it had come to ${last + 1023}$`)])
+  expect(findings).toEqual([expect.stringMatching(`but it had come to ${last + 1023}. ${remedy}$`)])
   await using storage = await open(true)
   expect(await put(storage, '/next')).toBeGreaterThan(last)
 })
@@ -175,7 +176,7 @@ it('borough up says so in one line and ends, and doctor says it too', { timeout:
   const started = await borough(['up', '--data-dir', server.dataDir, '--listen', server.listen])
   expect(started).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^borough: \S+state\.db is empty or gone[^\n]+--accept-loss\n$/),
+    stderr: expect.stringMatching(`^borough: \\S+state\\.db is empty or gone[^\\n]+\\? ${remedy}\\n$`),
   })
   const doctor = await borough(['doctor', '--data-dir', server.dataDir])
   expect(doctor.stdout).toMatch(/state\.db is empty or gone, but a store was made there/)

@@ -112,6 +112,24 @@ describe('verify', () => {
   })
 })
 
+describe('what was repaired', () => {
+  it('is named until history is over, as nothing to repair', async () => {
+    damageValue()
+    await borough('storage', 'repair', '--key', key, '--with', 'previous', '--yes')
+    const { code, out } = await borough('storage', 'verify')
+    expect(code).toBe(1)
+    const what = 'it was replaced or removed since, so nothing is to be repaired: it goes with history'
+    expect(out).toMatch(new RegExp(`${damage().source} with it; ${what}\\n1 entries, .*: 1 findings\\n$`))
+    const doctor = JSON.parse((await borough('doctor', '-o', 'json')).out) as { findings: { check: string }[] }
+    expect(doctor.findings.find(({ check }) => check === 'data directory: store')).toEqual({
+      check: 'data directory: store',
+      status: 'warn',
+      message: expect.stringMatching(`^1 findings in history alone, the first: .*; ${what}$`),
+      remedy: 'nothing is to be done',
+    })
+  })
+})
+
 describe('repair', () => {
   it('lets an incremental backup go on, with one of everything', async () => {
     const set = join(dataDir, '..', `${basename(dataDir)}-set`)
@@ -142,6 +160,7 @@ describe('repair', () => {
     expect(code).toBe(0)
     expect(out).toMatch(damage())
     expect(out).toContain(`\n  --key ${key} --with previous    (revision ${first})\n  --key ${key} --with removal\n`)
+    expect(out).toMatch(/\nwith --from <backup> it says what that holds of them, too\n$/)
     expect(await borough('storage', 'repair', '--key', key, '--with', 'previous')).toMatchObject({
       code: 1,
       err: 'borough: nothing was changed: say --yes to do it (borough --help shows what there is)\n',

@@ -103,6 +103,7 @@ describe('verify', () => {
     expect(out).toMatch(new RegExp(`^the stored value of ${keyOf('damaged')} at revision \\d+ is damaged`, 'm'))
     expect(out).not.toContain(keyOf('kept'))
     expect(out).toMatch(/: 1 findings, \d+ entries that no key opens\n$/)
+    expect(out).toContain('\nto read what is not lost: add its key to the configuration, behind those that are there\n')
     expect(code).toBe(1)
     const { findings, unopened } = JSON.parse((await borough([aesgcm(2)], 'storage', 'verify', '-o', 'json')).out)
     expect(findings).toEqual([expect.stringContaining(keyOf('damaged'))])
@@ -223,6 +224,8 @@ describe('repair', () => {
     await write([aesgcm(3, 2, 1)], { s: 'fourth' })
     const { out } = await borough([aesgcm(1)], 'storage', 'repair')
     expect(out).toMatch(line('s', 'aesgcm key key3', noKeyFits))
+    const opens = 'add its key to the configuration, behind those that are there'
+    expect(out).toMatch(new RegExp(`${noKeyFits}\n {2}${opens}\n {2}--key ${keyOf('s')} --with previous `))
     expect(out).toMatch(new RegExp(`--key ${keyOf('s')} --with previous {4}\\(revision \\d+\\)\n.*--with removal\n`))
     expect((await borough([aesgcm(1)], 'storage', 'repair', '--key', keyOf('s'), '--with', 'previous')).code).toBe(1)
     const repair = ['storage', 'repair', '--key', keyOf('s'), '--with', 'previous', '--yes']

@@ -88,7 +88,9 @@ describe('a store that ends before what was acknowledged', () => {
     await damage()
     await expect(SqliteStorage.open({ directory: killed })).rejects.toMatchObject({
       code: 'corrupt',
-      message: expect.stringMatching(/\. Restore a backup, or go on without them with --accept-loss$/),
+      message: expect.stringMatching(
+        /\. Restore a backup, or start a server with --accept-loss to go on without them$/,
+      ),
     })
   })
 

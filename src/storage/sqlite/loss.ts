@@ -88,14 +88,16 @@ export function endToOpen({ directory, madePath, acceptLoss }: StoreToOpen, owne
   return end
 }
 
-const refusedLoss = (loss: string, isOther = false): StorageError => {
-  const remedy = isOther
-    ? 'Put that one back, or go on with this one with --accept-loss'
-    : 'Restore a backup, or go on without them with --accept-loss'
-  return new StorageError('corrupt', `${ended(loss)} ${remedy}`)
-}
+const refusedLoss = (loss: string, isOther = false): StorageError =>
+  new StorageError('corrupt', withRemedy(loss, isOther))
 
-const ended = (text: string): string => (text.endsWith('?') ? text : `${text}.`)
+/** Of a loss: what to do. No command but `up` takes the flag for that. */
+export function withRemedy(loss: string, isOther = false): string {
+  const remedy = isOther
+    ? 'Put that one back, or start a server with --accept-loss to go on with this one'
+    : 'Restore a backup, or start a server with --accept-loss to go on without them'
+  return `${loss.endsWith('?') ? loss : `${loss}.`} ${remedy}`
+}
 
 function endIn(directory: string, madePath: string | undefined): FoundEnd {
   try {
@@ -111,11 +113,7 @@ function endIn(directory: string, madePath: string | undefined): FoundEnd {
  */
 export function requireEnd(directory: string, madePath?: string): void {
   const { loss, isOther = false } = endIn(directory, madePath)
-  if (loss === undefined) return
-  const remedy = isOther
-    ? 'Put that one back, or start a server with --accept-loss to go on with this one'
-    : 'Restore a backup, or start a server with --accept-loss to go on without them'
-  throw new StorageError('corrupt', `${ended(loss)} ${remedy}`)
+  if (loss !== undefined) throw refusedLoss(loss, isOther)
 }
 
 /** For what looks for all that is wrong. */

@@ -100,7 +100,7 @@ describe.each([
     const before = await readFile(inFolder(place, 'state.db'))
     await expect(open(place)).rejects.toMatchObject({
       code: 'corrupt',
-      message: `${message}. Put that one back, or go on with this one with --accept-loss`,
+      message: `${message}. Put that one back, or start a server with --accept-loss to go on with this one`,
     })
     expect(await readFile(inFolder(place, 'state.db'))).toEqual(before)
   })
@@ -109,7 +109,9 @@ describe.each([
     expect(() => openSnapshot(folderOf(place), madeIn(place))).toThrow(
       `${message}. Put that one back, or start a server with --accept-loss to go on with this one`,
     )
-    expect(verifyStore(folderOf(place), undefined, madeIn(place)).findings).toContain(message)
+    expect(verifyStore(folderOf(place), undefined, madeIn(place)).findings).toContain(
+      `${message}. Put that one back, or start a server with --accept-loss to go on with this one`,
+    )
   })
 
   it('is gone on with where that is accepted, above all that either gave out, and is then at home', async () => {

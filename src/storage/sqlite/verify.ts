@@ -10,7 +10,7 @@ import { isStorageError, positionsPerCommit, type Revision, StorageError } from 
 import { readMark } from './acknowledged-mark.ts'
 import { firstFormat, type Meta, pragma, readMeta } from './file-format.ts'
 import { addPair, emptyDigest } from './live-digest.ts'
-import { markName, otherStoreIn, problemOfMark } from './loss.ts'
+import { markName, otherStoreIn, problemOfMark, withRemedy } from './loss.ts'
 import { checkRow } from './rows.ts'
 import { openForReading } from './snapshot.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
@@ -28,8 +28,12 @@ export interface Verification {
   readonly encrypted: number
   /** One line each; empty: all is as it was written. */
   readonly findings: readonly string[]
+  /** Of them, how many are of changes that later ones took the place of: nothing exists that needs a repair. */
+  readonly past: number
 }
 
+/** Of damage that nothing exists of. */
+const pastRemedy = 'it was replaced or removed since, so nothing is to be repaired: it goes with history'
 /** Findings that are listed; there may be as many as rows. */
 const maxFindings = 1000
 
@@ -41,14 +45,14 @@ export function verifyStore(
 ): Verification {
   const made = findMade(madePath)
   const gone = lossOfAll(directory, made)
-  if (gone !== undefined) throw new StorageError('corrupt', gone)
+  if (gone !== undefined) throw new StorageError('corrupt', withRemedy(gone))
   const findings: string[] = []
   const find = (message: string): void => {
     if (findings.length < maxFindings) findings.push(message)
   }
   // Before the reading begins: a mark is never ahead of what was flushed before it.
   const problem = noted(find, () => problemOfMark(directory))
-  if (problem !== undefined) find(problem)
+  if (problem !== undefined) find(withRemedy(problem))
   const mark = noted(
     () => undefined,
     () => readMark(join(directory, markName)),
@@ -64,14 +68,14 @@ export function verifyStore(
       if (text !== 'ok') find(`${path}: ${String(text)}`)
     }
     const other = otherStoreIn(directory, database, made)
-    if (other !== undefined) find(other)
+    if (other !== undefined) find(withRemedy(other, true))
     return { ...verifyContent({ database, path, mark, made, find, tell: tell('verifying') }), findings }
   } catch (error) {
     // Pages that SQLite can't go on from, among others that it could name.
     const fault = faultOf(error, path)
     if (isStorageError(error) || fault.code !== 'corrupt' || findings.length === 0) throw errorOf(fault)
     find(fault.message)
-    return { revision: 0, entries: 0, changes: 0, unsealed: 0, encrypted: 0, findings }
+    return { revision: 0, entries: 0, changes: 0, unsealed: 0, encrypted: 0, past: 0, findings }
   }
 }
 
@@ -87,15 +91,15 @@ interface Content {
 function verifyContent({ database, path, mark, made, find, tell }: Content): Omit<Verification, 'findings'> {
   const meta = readMeta(database, path)
   if (mark !== undefined && mark > meta.head) {
-    find(`${path} ends at revision ${meta.head}, but ${mark} was acknowledged`)
+    find(withRemedy(`${path} ends at revision ${meta.head}, but ${mark} was acknowledged`))
   }
   if (made?.revision !== undefined && made.revision > meta.head) {
-    find(`${path} ends at revision ${meta.head}, but it had come to ${made.revision}`)
+    find(withRemedy(`${path} ends at revision ${meta.head}, but it had come to ${made.revision}`))
   }
   const log = readLog(database, meta, find, tell)
   const entries = compareIndex(database, meta, log.present, find)
-  const { changes, unsealed, encrypted } = log
-  return { revision: meta.head, entries, changes, unsealed, encrypted }
+  const { changes, unsealed, encrypted, past } = log
+  return { revision: meta.head, entries, changes, unsealed, encrypted, past }
 }
 
 const toldEach = 256
@@ -119,6 +123,7 @@ interface ReadLog {
   readonly changes: number
   readonly unsealed: number
   readonly encrypted: number
+  readonly past: number
 }
 
 function readLog(
@@ -135,6 +140,8 @@ function readLog(
   let changes = 0
   let unsealed = 0
   let encrypted = 0
+  let past = 0
+  const damaged: { readonly key: string; readonly revision: Revision; readonly message: string }[] = []
   let expected: Revision = meta.compacted + 1
   for (const row of rows.iterate()) {
     const { key, previous, gone, header, value } = row
@@ -147,7 +154,10 @@ function readLog(
     if (header === null) unsealed++
     if (value instanceof Uint8Array && isEncrypted(value)) encrypted++
     const checked = { key, revision, logKey: key, value: gone === 1 ? undefined : value, header }
-    noted(find, () => checkRow(checked, meta.sealedAfter))
+    const note = (message: string): void => {
+      if (damaged.length < maxFindings) damaged.push({ key, revision, message })
+    }
+    noted(note, () => checkRow(checked, meta.sealedAfter))
     if (revision > meta.compacted) {
       if (!follows(revision, expected)) find(`revisions ${expected} to ${revision - 1} are missing in the log`)
       expected = revision + 1
@@ -158,7 +168,12 @@ function readLog(
     if (gone === 1) present.delete(key)
     else present.set(key, revision)
   }
-  return { present, changes, unsealed, encrypted }
+  for (const { key, revision, message } of damaged) {
+    const isPast = present.get(key) !== revision
+    if (isPast) past++
+    find(isPast ? `${message}; ${pastRemedy}` : message)
+  }
+  return { present, changes, unsealed, encrypted, past }
 }
 
 /** The next position of the commit, or the first of the next one. */
