@@ -82,14 +82,20 @@ export async function findEndpoint(path: string): Promise<Endpoint | undefined> 
   }
 }
 
+export interface FoundLock {
+  readonly state: 'held' | 'free'
+  readonly endpoint: Endpoint | undefined
+  /** Processes that only read the directory, where the system tells: they keep out who would write it. */
+  readonly readers: readonly number[]
+}
+
 /** Whether a server runs on a directory; looks without taking or making anything. */
-export async function dataDirLock(
-  path: string,
-): Promise<{ readonly state: 'held' | 'free'; readonly endpoint: Endpoint | undefined }> {
+export async function dataDirLock(path: string): Promise<FoundLock> {
   const endpoint = await findEndpoint(path)
   const file = lockPath(path)
   try {
-    return { state: isLocked(file) ? 'held' : 'free', endpoint }
+    const isHeld = isLocked(file)
+    return { state: isHeld ? 'held' : 'free', endpoint, readers: isHeld ? [] : lockHolders(file) }
   } catch (error) {
     throw lockFault(file, error)
   }

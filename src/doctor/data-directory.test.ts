@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { systemClock } from '../base/clock.ts'
+import { openDataDir } from '../datadir/data-dir.ts'
+import { SharedLock } from '../datadir/directory-lock.ts'
 import { examineDataDirectory, examineFree, type Room } from './data-directory.ts'
 
 const mebibyte = 1024 ** 2
@@ -62,6 +64,24 @@ it('a link to a directory is examined as a server takes it', async () => {
     symlinkSync(directory, link)
     const findings = await examineDataDirectory(link, systemClock)
     expect(findings.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok'])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+it.skipIf(process.platform !== 'linux')('one that is only read is said to be so', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'borough-doctor-'))
+  try {
+    await (await openDataDir(folder))[Symbol.asyncDispose]()
+    using _ = new SharedLock(join(folder, 'lock'))
+    const found = await examineDataDirectory(folder, systemClock)
+    expect(found.find(({ check }) => check === 'data directory: lock')).toEqual({
+      check: 'data directory: lock',
+      status: 'warn',
+      message: `only read, by process ${process.pid}: it could not be written at the start`,
+      remedy:
+        "mend that ('A store that can only be read' in docs/operations.md), stop all that read it, and start again",
+    })
   } finally {
     rmSync(folder, { recursive: true })
   }

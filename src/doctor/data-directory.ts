@@ -79,6 +79,13 @@ async function examineLock(path: string): Promise<Finding> {
     const by = lock.endpoint === undefined ? 'a process' : `process ${lock.endpoint.pid}, ${lock.endpoint.url}`
     return ok(check, `served by ${by}`)
   }
+  if (lock.readers.length > 0) {
+    return warn(
+      check,
+      `only read, by process ${lock.readers.join(', ')}: it could not be written at the start`,
+      "mend that ('A store that can only be read' in docs/operations.md), stop all that read it, and start again",
+    )
+  }
   if (lock.endpoint === undefined) return ok(check, 'no server runs on it')
   return warn(
     check,
