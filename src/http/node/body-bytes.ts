@@ -30,9 +30,8 @@ export class BodyBytes {
     this.#pieces++
     const at = this.#size
     this.#size += piece.length
-    if (at === 0) {
-      // Of a few bytes a copy, which shares a page with others, instead of a buffer of its own.
-      this.#only = piece.buffer.byteLength <= 2 * piece.length ? piece : Buffer.from(piece)
+    if (at === 0 && piece.buffer.byteLength <= 2 * piece.length) {
+      this.#only = piece
       return
     }
     const joined = this.#withRoom(at)
