@@ -41,7 +41,10 @@ const layers = {
   flowcontrol: ['base', 'kube'],
   admission: ['base', 'kube', 'storage/storage.ts'],
   datadir: ['base'],
-  pki: ['base', 'authn/service-account-key.ts', 'storage/storage.ts', 'storage/storage-choice.ts'],
+  pki: [
+    ...['base', 'authn/service-account-key.ts'],
+    ...['storage/storage.ts', 'storage/storage-choice.ts', 'storage/damaged-value.ts'],
+  ],
   backup: [
     ...['base', 'kube', 'datadir/data-dir.ts', 'pki/pki.ts', 'storage/storage.ts', 'storage/storage-choice.ts'],
     ...[
