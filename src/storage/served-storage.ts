@@ -1,8 +1,10 @@
 /** The store as a server opens it: the engine of the configuration, and only if no unfinished copy lies there. */
 
+import { rememberServed, requireServed } from './etcd-served.ts'
 import { checkKnownLevel, checkLevel } from './format-level.ts'
 import { type BegunStorage, beginStorage, begun, type StoragePlace } from './open-storage.ts'
 import type { Storage } from './storage.ts'
+import type { EtcdChoice } from './storage-choice.ts'
 import { checkDirectory, checkStore } from './unfinished-copy.ts'
 
 /** Opens the engine for a server. @throws UnfinishedCopyError, StorageError */
@@ -20,16 +22,33 @@ export async function beginServedStorage(place: StoragePlace, check: CheckLevel 
   if (place.storage.engine === 'sqlite' && place.dataDir !== undefined) await checkDirectory(place.dataDir)
   const engine = await beginStorage(place)
   if (place.storage.engine !== 'etcd') return engine
-  const name = `etcd at ${place.storage.endpoints.join(',')}${place.storage.prefix}`
-  return begun(engine.opened.then((storage) => checkServed(storage, name, check)))
+  const name = etcdName(place.storage)
+  const { dataDir, acceptLoss = false } = place
+  return begun(
+    engine.opened.then((storage) =>
+      checkServed(storage, async () => {
+        await checkStore(storage, name)
+        if (dataDir !== undefined && !acceptLoss) await requireServed(storage, dataDir, name)
+        await check(storage, name)
+      }),
+    ),
+  )
+}
+
+/** For the operator. */
+const etcdName = ({ endpoints, prefix }: Pick<EtcdChoice, 'endpoints' | 'prefix'>): string =>
+  `etcd at ${endpoints.join(',')}${prefix}`
+
+/** From now on an etcd that holds nothing is not taken for a new one. @throws PrivateFileError */
+export async function rememberStore({ storage, dataDir }: Pick<StoragePlace, 'storage' | 'dataDir'>): Promise<void> {
+  if (storage.engine === 'etcd' && dataDir !== undefined) await rememberServed(dataDir, etcdName(storage))
 }
 
 type CheckLevel = (storage: Storage, name: string) => Promise<void>
 
-async function checkServed(storage: Storage, name: string, check: CheckLevel): Promise<Storage> {
+async function checkServed(storage: Storage, check: () => Promise<void>): Promise<Storage> {
   try {
-    await checkStore(storage, name)
-    await check(storage, name)
+    await check()
     return storage
   } catch (error) {
     await storage[Symbol.asyncDispose]()
