@@ -1,5 +1,6 @@
 /** A folder of backups, read at one moment: its full backup of then or before, and what changed up to it. */
 import { formatTime } from '../kube/time.ts'
+import { endOfCommit } from '../storage/storage.ts'
 import { backupSource, lastIssued } from './backup-file.ts'
 import { type KeptChange, readChangeFile } from './change-file.ts'
 import { decryptedSource } from './key-entries.ts'
@@ -15,8 +16,10 @@ export function setSource(folder: string, point: RestorePoint, options: PlaceOpt
   return options.encryption === undefined ? source : decryptedSource(source, options.encryption)
 }
 
-async function readSet(folder: string, point: RestorePoint, options: PlaceOptions): Promise<Contents> {
+async function readSet(folder: string, to: RestorePoint, options: PlaceOptions): Promise<Contents> {
   const files = await filesOf(folder)
+  // A resourceVersion may be that of one change among others of its commit, and a store never held a part of one.
+  const point = to !== undefined && 'revision' in to ? { revision: endOfCommit(to.revision) } : to
   const base = await baseOf(files, point)
   if (base === undefined) throw await noneBefore(folder, files)
   const contents = await backupSource(base.path, options.report).read()

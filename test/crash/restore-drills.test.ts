@@ -122,6 +122,19 @@ describe('a set of backups', () => {
     )
   })
 
+  it('a revision within a commit names the whole of it', async () => {
+    await using storage = await open()
+    await backUpInto(set, dataDir, options)
+    const writes = ['/a', '/b', '/c'].map((key) => ({ key, value: Buffer.from('v'), expect: 'absent' as const }))
+    const commit = await storage.commit({ guards: [], writes }).done
+    const revision = commit.ok ? commit.revision : 0
+    await put(storage, '/later', 'v')
+    await backUpInto(set, dataDir, options)
+    for (const each of [revision, revision + 1]) {
+      expect(await restoredState({ revision: each })).toEqual({ '/a': 'v', '/b': 'v', '/c': 'v' })
+    }
+  })
+
   it('a moment is named by its time, too', async () => {
     const now = { ms: Date.UTC(2026, 0, 1) }
     const log = new LogFile(

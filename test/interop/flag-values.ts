@@ -39,7 +39,7 @@ const named = (...names: string[]): FlagValues => ({
 const text: FlagValues = { right: ['name'], wrong: [['', /it is empty/]] }
 const point: FlagValues = {
   right: ['17', '2026-11-21T06:00:00Z'],
-  wrong: ['now', ''].map((value) => [value, /It must be a revision/]),
+  wrong: ['now', '', '2026-11-21T06:00:00'].map((value) => [value, /It must be a revision/]),
 }
 const address: FlagValues = {
   right: ['127.0.0.1:0', '[::1]:6443'],
