@@ -86,6 +86,14 @@ test('attack: an edit of all templates holds the loop for no more than one names
   expect(looks.stop().most).toBeLessThan(mostLooks)
 }, 90_000)
 
+test('attack: a new namespace is judged a few conditions at a time, by its create and by the controller', async () => {
+  const looks = new Looks()
+  const metadata = { name: 'new', labels: { costly: 'yes' }, annotations: { a: 'yes' } }
+  await plane.client.create(namespaceResource, { metadata })
+  await waitFor(plane.client, configMapResource, { namespace: 'new', name: 'c0' }, isThere)
+  expect(looks.stop().most).toBeLessThan(looksOfOneBudget / 2)
+})
+
 test('attack: passes over what has not changed judge none of it again', async () => {
   const looks = new Looks()
   for (let i = 0; i < namespaces; i++) {

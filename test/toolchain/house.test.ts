@@ -43,6 +43,7 @@ const memos: Readonly<Record<string, string>> = {
   'src/apis/templates/create-populated.ts readiness': 'whether the status of a template names all its kinds',
   'src/apis/templates/match.ts unknownIn': 'what of a spec this version does not know',
   'src/apis/templates/marks.ts digests': 'an object and its digest',
+  'src/apis/templates/parameters.ts comparedBefore': 'whether a value matches a pattern',
   'src/apis/templates/render.ts copiesOf': 'a source of clones with its copy',
   'src/apis/templates/render.ts filledBefore':
     'a thousand digests of a source and its values with the object made of them',

@@ -11,7 +11,9 @@
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
+import { andThen, type Eventual } from '../../base/eventual.ts'
 import { runInSlices } from '../../base/resumable.ts'
+import type { Turns } from '../../base/turns.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { Unvalidated } from '../../kube/types.ts'
@@ -20,9 +22,11 @@ import { type CheckTemplateDeps, checkTemplate } from './check-template.ts'
 import { resolveNameOnly } from './clones.ts'
 import { Conditions } from './conditions.ts'
 import { keepCreator, withCreator } from './creator.ts'
+import { evaluateAhead, judgeAheadIn } from './judge-ahead.ts'
 import { findBeyond, isOptedOut, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { mayDo } from './may-do.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
+import { setsMetadata } from './namespace-metadata.ts'
 import { checkOwner, keepOwner } from './owner.ts'
 import { checkParameters } from './parameter-admission.ts'
 import { identityOf, render, titleOf, wantedIn } from './render.ts'
@@ -42,6 +46,8 @@ import {
 
 export interface TemplateAdmissionDeps extends CheckTemplateDeps {
   readonly authorizer: Authorizer
+  /** For what takes long, where no client is there to pay for it. */
+  readonly turns: Turns
   /**
    * Namespaces wait for their templates by `pendingLabel` here. Where they do not, a client that put it on would have
    * its namespace treated as one that no other client has written to yet.
@@ -76,15 +82,20 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
       const named = await withTrueCreator(a, deps)
       const namespace = deps.hasLabelGate ? named : withoutPendingLabel(named)
       if (!concernsMetadata(a, deps)) return namespace
+      await judgeAheadIn(a, evaluateAhead(setting(deps, namespace), namespace), deps.turns)
       if (a.oldObject === undefined) return settleNew(a, namespace, () => deps.matchers())
       return settleChanged(a, namespace, a.oldObject as Namespace, () => deps.matchers())
     },
     validate(a) {
       if (isTemplateType(a.type)) return runInSlices(checkTemplate(a, deps), a.slice)
-      if (isNamespaceWrite(a)) checkNamespace(a, deps)
+      if (!isNamespaceWrite(a)) return undefined
+      return andThen(judgeNamespaceAhead(a, deps), () => checkNamespace(a, deps))
     },
   }
 }
+
+const setting = ({ matchers }: TemplateAdmissionDeps, namespace: Unvalidated): NamespaceTemplate[] =>
+  selectTemplates(matchers(), namespace).filter(setsMetadata)
 
 /** Whether a template sets labels or annotations of namespaces, or something is said to have been set. */
 function concernsMetadata({ object, oldObject }: Attributes | Mutating, deps: TemplateAdmissionDeps): boolean {
@@ -104,6 +115,16 @@ async function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAd
   }
   const namespace = await runInSlices(withCreator(given, a.user.username), a.slice)
   return optsOutAutomatically(a.user.username) ? annotate(namespace, optOutAnnotation, 'true') : namespace
+}
+
+/** What is judged below in one piece. @throws StatusError TooManyRequests */
+function judgeNamespaceAhead(a: Attributes, deps: TemplateAdmissionDeps): Eventual<void> {
+  const namespace = objectOf(namespaceResource, a)
+  const templates = selectTemplates(deps.matchers(), namespace)
+  return andThen(judgeAheadIn(a, evaluateAhead(templates, namespace), deps.turns), () => {
+    const rendered = a.dryRun ? templates : a.oldObject === undefined ? [] : templates.filter(asksUse)
+    return judgeAheadIn(a, new Conditions(namespace).ahead(rendered), deps.turns)
+  })
 }
 
 /** @throws StatusError Forbidden */

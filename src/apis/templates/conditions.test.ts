@@ -1,6 +1,5 @@
 /** What a condition may cost the thread that serves clients. */
 import { describe, expect, test } from 'vitest'
-import { sliceMs, Turns } from '../../base/turns.ts'
 import { Conditions } from './conditions.ts'
 import { type Effort, JudgedConditions, type Judgement } from './judged-conditions.ts'
 import { objectsOf, type TemplateObject } from './template-objects.ts'
@@ -118,57 +117,37 @@ describe('attack: sixty templates with costly conditions', () => {
     expect(judgeAll(new Conditions(namespace, new JudgedConditions(0)), templates)).toEqual(verdicts)
   })
 
-  test('are judged ahead in a turn of the loop each, and found by what is rendered then', async () => {
+  const pausesIn = (conditions: Conditions, of: readonly NamespaceTemplate[] = templates): number =>
+    [...conditions.ahead(of)].length
+
+  test('are judged ahead with a pause before each, and found by what is rendered then', () => {
     const memory = new Told()
+    const few = Array.from({ length: 4 }, (_, i) => holding(`t${i}`, costly(i)))
     const conditions = new Conditions(namespace, memory)
-    let now = 0
-    let turns = 0
-    const judgedAt: number[] = []
-    const began: (object | undefined)[] = []
-    const loop = new Turns({
-      // Each look at the time finds a slice used up.
-      now: () => (now += sliceMs),
-      soon: (run) => {
-        turns++
-        judgedAt.push(memory.judged.length)
-        queueMicrotask(run)
-      },
-      began: (owner) => began.push(owner),
-    })
-    const owner = { controller: 'c' }
-    const few = templates.slice(0, 4)
-    await conditions.judgeAhead(few, { turns: loop, owner, check: () => {} })
-    expect(turns).toBeGreaterThanOrEqual(4)
-    expect(Math.max(...judgedAt.slice(1).map((judged, i) => judged - (judgedAt[i] ?? 0)))).toBe(1)
-    expect(new Set(began)).toEqual(new Set([owner]))
+    // That they are costly shows only when they are judged.
+    expect(pausesIn(conditions, few)).toBe(4)
     expect(memory.judged).toHaveLength(4)
     expect(judgeAll(conditions, few)).toEqual([true, true, true, true])
     expect(memory.judged).toHaveLength(4)
+    const other = { metadata: { ...namespace.metadata, name: 'other' } }
+    const judgedAt: number[] = []
+    for (const _ of new Conditions(other, memory).ahead(few)) judgedAt.push(memory.judged.length - 4)
+    expect(judgedAt).toEqual([0, 1, 1, 2, 2, 3, 3, 4])
   })
 
-  test('are judged no further once who asked is gone, and templates without conditions wait for no turn', async () => {
+  test('wait for nothing where all is remembered or cheap', () => {
     const memory = new Told()
-    const conditions = new Conditions(namespace, memory)
-    let now = 0
-    const turns = new Turns({ now: () => (now += sliceMs), soon: queueMicrotask })
-    const check = (): void => {
-      if (memory.judged.length >= 2) throw new Error('gone')
-    }
-    await expect(conditions.judgeAhead(templates, { turns, owner: {}, check })).rejects.toThrow('gone')
-    expect(memory.judged).toHaveLength(2)
-    let begun = 0
-    const idle = new Turns({ began: () => begun++ })
     const plain = { metadata: { name: 'p' }, spec: { templates: [{ kind: 'ConfigMap' }] } }
-    await conditions.judgeAhead([plain], { turns: idle, owner: {}, check: () => {} })
-    expect(begun).toBe(0)
+    const cheap = holding('cheap', "namespaceObject.metadata.labels['l'] == 'yes'")
+    pausesIn(new Conditions(namespace, memory))
+    expect(pausesIn(new Conditions(namespace, memory))).toBe(0)
+    expect(pausesIn(new Conditions(namespace, memory), [plain, cheap])).toBe(0)
   })
 
-  test('of a template with a parameter at fault nothing is judged', async () => {
+  test('of a template with a parameter at fault nothing is judged', () => {
     const memory = new Told()
     const parameters = [{ name: 'size', fromLabel: 'size', required: true }]
-    const conditions = new Conditions(namespace, memory)
-    const faulty = holding('t', costly(1), { parameters })
-    await conditions.judgeAhead([faulty], { turns: new Turns(), owner: {}, check: () => {} })
+    expect(pausesIn(new Conditions(namespace, memory), [holding('t', costly(1), { parameters })])).toBe(0)
     expect(memory.judged).toEqual([])
   })
 })

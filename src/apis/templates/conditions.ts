@@ -3,8 +3,7 @@
  * (`namespace` is a reserved word of CEL), compiled when the template is written, and evaluated whenever the objects of
  * a namespace are worked out: in its create too, so its cost is bounded by what may be spent on the main thread.
  */
-import { type Resumable, runInSlices } from '../../base/resumable.ts'
-import type { Turns } from '../../base/turns.ts'
+import type { Resumable } from '../../base/resumable.ts'
 import { type CompiledExpression, compileExpression } from '../../cel/admission-expressions.ts'
 import { Budget, BudgetError } from '../../cel/budget.ts'
 import { declaredMap, declaredObject, declaredString } from '../../cel/declared-type.ts'
@@ -24,7 +23,7 @@ import {
   JudgedConditions,
   type Judgement,
 } from './judged-conditions.ts'
-import { evaluateParameters } from './parameters.ts'
+import { evaluateParameters, isLongToEvaluate } from './parameters.ts'
 import { objectsOf, type TemplateObject } from './template-objects.ts'
 import type { NamespaceTemplate, TemplateParameter } from './types.ts'
 
@@ -99,6 +98,8 @@ export class Conditions {
   #seen: JsonObject | undefined
   #namespaceObject: CelValue | undefined
   #digest: string | undefined
+  /** Costly conditions that were judged here, and not found. */
+  #judgedLong = 0
   #left: Effort = { cost: mostCost, work: mostWork }
 
   constructor(namespace: Pick<Namespace, 'metadata'>, memory: JudgedConditions = judgedBefore) {
@@ -119,39 +120,49 @@ export class Conditions {
   }
 
   /**
-   * Judges what the templates hold here, in the order in which `render` asks, in slices of the loop: what is rendered
-   * in one piece afterwards finds the verdicts. `check` may end it.
+   * Judges what the templates hold here, in the order in which `render` asks, which finds the verdicts afterwards. It
+   * may be interrupted before and after what takes long: where it never is, there was nothing of the kind.
    */
-  async judgeAhead(
-    templates: readonly NamespaceTemplate[],
-    { turns, owner, check }: { readonly turns: Turns; readonly owner: object; readonly check: () => void },
-  ): Promise<void> {
-    const conditional = templates.filter((t) => objectsOf(t).some(({ when }) => when !== undefined))
-    if (conditional.length > 0) await runInSlices(this.#judgeAll(conditional), await turns.begin(owner, check))
-  }
-
-  *#judgeAll(templates: readonly NamespaceTemplate[]): Resumable<void> {
+  *ahead(templates: readonly NamespaceTemplate[]): Resumable<void> {
     for (const template of templates) {
+      if (isLongToEvaluate(template, this.namespace)) yield
       // Nothing of it is rendered.
       if (evaluateParameters(template, this.namespace).faults.length > 0) continue
       for (const object of objectsOf(template)) {
         if (object.when === undefined) continue
+        if (this.#isLongToJudge(template, object, object.when)) yield
+        const before = this.#judgedLong
         this.judge(template, object, object.when)
-        yield
+        // That it is costly shows only now.
+        if (this.#judgedLong !== before) yield
       }
     }
   }
 
-  #judge(condition: Prepared, program: Program, when: string, { bindings, params }: Scope): Judgement {
+  #isLongToJudge(template: NamespaceTemplate, object: TemplateObject, when: string): boolean {
+    const condition = prepare(object, when)
+    // With nothing left it is ended at once.
+    if (!condition.isCostly || this.#left.cost <= 0 || this.#left.work <= 0) return false
+    const scope = this.#scopeOf(template)
+    return !scope.verdicts.has(when) && this.#memory.find(this.#keyOf(when, scope), this.#left) === undefined
+  }
+
+  #keyOf(when: string, { params }: Scope): string {
+    return digestOfInput(when, params, (this.#digest ??= digestOfInput((this.#seen ??= seenOf(this.namespace)))))
+  }
+
+  #judge(condition: Prepared, program: Program, when: string, scope: Scope): Judgement {
     const left = this.#left
-    const key = (): string =>
-      digestOfInput(when, params, (this.#digest ??= digestOfInput((this.#seen ??= seenOf(this.namespace)))))
-    const before = condition.isCostly ? this.#memory.find(key(), left) : undefined
+    const before = condition.isCostly ? this.#memory.find(this.#keyOf(when, scope), left) : undefined
     if (before !== undefined) return before
-    const judged = evaluate(program, bindings, when, left)
+    const judged = evaluate(program, scope.bindings, when, left)
     if (isCostly(judged)) {
       condition.isCostly = true
-      this.#memory.keep(key(), left, judged)
+      this.#judgedLong++
+    }
+    // What little was left may have ended it before it was costly.
+    if (condition.isCostly && (judged.isEnded || isCostly(judged))) {
+      this.#memory.keep(this.#keyOf(when, scope), left, judged)
     }
     return judged
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AlsoCreate, Attributes, DecidedWrite, DecisionView, Seen } from '../../admission/admission.ts'
+import { Turns } from '../../base/turns.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import { namespaceResource } from '../namespaces/types.ts'
@@ -64,6 +65,7 @@ function createAlso({ templates = [template([configMap('a')])], namespace = team
   const plugin = namespacePopulation({
     authorizer: { authorize: () => ({ allowed: true, reason: '' }) },
     templateType,
+    turns: new Turns(),
     clones: resolveNameOnly,
     user: { username: 'controller', groups: [] },
     records: {

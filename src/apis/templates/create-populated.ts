@@ -9,6 +9,7 @@
 import type { AdmissionPlugin, AlsoCreate, Attributes, DecisionView, Guard } from '../../admission/admission.ts'
 import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
+import type { Turns } from '../../base/turns.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
 import { nameOf, uidOf } from '../../kube/metadata.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -19,7 +20,9 @@ import type { ResourceQuota } from '../quotas/types.ts'
 import type { AppliedObject } from './applied-records.ts'
 import { countersLast, isCounter, isUnordered } from './apply-order.ts'
 import type { ResolveClone } from './clones.ts'
+import { Conditions } from './conditions.ts'
 import { withGateOpen } from './gate.ts'
+import { judgeAheadIn } from './judge-ahead.ts'
 import { kindsOf } from './kinds.ts'
 import { contentDigest } from './marks.ts'
 import { isDisabled, type Matcher, selectTemplates } from './match.ts'
@@ -34,6 +37,8 @@ const mostOperations = 90
 export interface PopulatedCreateDeps {
   readonly authorizer: Pick<Authorizer, 'authorize'>
   readonly templateType: ResourceType
+  /** As in `TemplateAdmissionDeps`. */
+  readonly turns: Turns
   /** As whom the controller acts. */
   readonly user: UserInfo
   readonly records: Pick<RecordWriter, 'written'>
@@ -59,20 +64,36 @@ interface Placed {
 }
 
 export function namespacePopulation(deps: PopulatedCreateDeps): AdmissionPlugin {
+  /** From `validate` to `createAlso`, which has no time for what is costly. */
+  const judged = new WeakMap<Attributes, Conditions>()
   return {
     name: 'NamespacePopulation',
     handles: (operation, type, subresource) =>
       operation === 'CREATE' && subresource === '' && type.group === '' && type.resource === 'namespaces',
-    createAlso: (a) => planObjects(a, deps),
+    async validate(a) {
+      const planned = templatesFor(a, deps)
+      if (planned === undefined) return
+      const conditions = new Conditions(planned.namespace)
+      judged.set(a, conditions)
+      await judgeAheadIn(a, conditions.ahead(planned.templates), deps.turns)
+    },
+    createAlso: (a) => planObjects(a, deps, judged.get(a)),
   }
 }
 
-function planObjects(a: Attributes, deps: PopulatedCreateDeps): AlsoCreate | undefined {
+/** undefined = nothing is created with it. */
+function templatesFor(a: Attributes, { matchers }: PopulatedCreateDeps) {
   const namespace = withGateOpen(objectOf(namespaceResource, a))
   if (namespace === undefined) return undefined
-  const templates = selectTemplates(deps.matchers(), namespace)
-  if (!templates.every(isReady)) return undefined
-  const { objects, skipped } = render(templates, namespace, deps.clones)
+  const templates = selectTemplates(matchers(), namespace)
+  return templates.every(isReady) ? { namespace, templates } : undefined
+}
+
+function planObjects(a: Attributes, deps: PopulatedCreateDeps, conditions?: Conditions): AlsoCreate | undefined {
+  const planned = templatesFor(a, deps)
+  if (planned === undefined) return undefined
+  const { namespace, templates } = planned
+  const { objects, skipped } = render(templates, namespace, deps.clones, conditions)
   if (templates.some((t) => t.spec?.namespaceMetadata) && wantsMetadata(templates, namespace)) return undefined
   if (skipped.length > 0 || objects.length + templates.length > mostOperations) return undefined
   const placed = placeAll(objects, deps)

@@ -103,6 +103,7 @@ function templateAdmission(
   const { namespace, name } = populationConfig
   return {
     authorizer,
+    turns: context.turns,
     matchers: () => templates.matchers(),
     hasLabelGate: !enabled,
     setsMetadata: enabled,
@@ -136,6 +137,7 @@ const populatedCreateDeps = (
   records: StoredRecords,
 ): Parameters<typeof namespacePopulation>[0] => ({
   authorizer: context.authorizer,
+  turns: context.turns,
   templateType: context.typeOf(templateResource),
   user: controllerUser,
   records,

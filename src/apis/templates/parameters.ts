@@ -2,9 +2,11 @@
  * Parameters of a template: texts that each namespace gives in a label or an annotation of its own, within bounds that
  * the template sets. Pure.
  */
+import { SizedCache } from '../../base/sized-cache.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { compilePattern } from '../../kube/schema/pattern.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { digestOfInput } from './judged-conditions.ts'
 import { findBeyond } from './match.ts'
 import type { NamespaceTemplate, TemplateParameter } from './types.ts'
 
@@ -34,6 +36,17 @@ export const parameterValueMaxLength = 1024
 
 /** Of all values of a namespace with the patterns of a template, compared in one piece: some 20 ms at worst. */
 const stepsTogether = 250_000
+/** Some 0.2 ms. */
+const longFrom = 2500
+/** To compare what takes less costs little more than to look it up. */
+const rememberedFrom = 500
+
+/**
+ * Whether values match patterns: each pass over a namespace, and each write of it, asks the same again. Some twenty
+ * thousand.
+ */
+const comparedBefore = new SizedCache<boolean>(4 * 1024 * 1024)
+const comparisonBytes = 200
 
 interface Steps {
   left: number
@@ -58,6 +71,21 @@ export function evaluateParameters(template: NamespaceTemplate, namespace: Named
     if (wrong !== undefined) faults.push({ parameter: parameter.name, field: fieldOf(parameter), value, wrong })
   }
   return { values, faults }
+}
+
+/** To evaluate them now would take long. What was compared before does not, nor what is refused uncompared. */
+export function isLongToEvaluate(template: NamespaceTemplate, namespace: Named): boolean {
+  if (findBeyond(template) !== undefined) return false
+  let steps = 0
+  for (const parameter of template.spec?.parameters ?? []) {
+    const { enum: choices, pattern } = parameter
+    const given = givenFor(parameter, namespace)
+    if (pattern === undefined || given === '' || given.length > parameterValueMaxLength) continue
+    if (choices !== undefined && !choices.includes(given)) continue
+    const more = stepsOf(pattern, given)
+    if (more >= rememberedFrom && comparedBefore.get(digestOfInput(pattern, given)) === undefined) steps += more
+  }
+  return steps >= longFrom
 }
 
 const notUnderstood = (wrong: string): ParameterValues => ({
@@ -97,12 +125,22 @@ export function findWrong(
   const { enum: choices, pattern } = parameter
   const isChoice = choices === undefined || choices.includes(value)
   if (isChoice && pattern !== undefined) {
-    steps.left -= (value.length + 1) * compilePattern(pattern).programSize()
+    steps.left -= stepsOf(pattern, value)
     if (steps.left < 0) return `is too long to compare with ${pattern}: it and the values before it must be shorter`
   }
   const isAllowed = isChoice && (pattern === undefined || matchesWhole(pattern, value))
   return isAllowed ? undefined : `must be ${allowedFor(parameter)}`
 }
 
+const stepsOf = (pattern: string, value: string): number => (value.length + 1) * compilePattern(pattern).programSize()
+
 /** The whole value, in RE2. */
-const matchesWhole = (pattern: string, value: string): boolean => compilePattern(pattern).matches(value)
+function matchesWhole(pattern: string, value: string): boolean {
+  if (stepsOf(pattern, value) < rememberedFrom) return compilePattern(pattern).matches(value)
+  const key = digestOfInput(pattern, value)
+  const before = comparedBefore.get(key)
+  if (before !== undefined) return before
+  const matches = compilePattern(pattern).matches(value)
+  comparedBefore.set(key, matches, comparisonBytes)
+  return matches
+}

@@ -9,6 +9,7 @@ import { Conditions } from './conditions.ts'
 import { Corrections } from './corrections.ts'
 import { FormerVersions } from './former-versions.ts'
 import { isGateShut, openGate } from './gate.ts'
+import { JudgingPasses } from './judge-ahead.ts'
 import { findBeyond, isDisabled, isOptedOut, selectTemplates } from './match.ts'
 import { holdersOf } from './namespace-metadata.ts'
 import { type NamespacePass, planPass } from './namespace-pass.ts'
@@ -34,12 +35,12 @@ export class PopulationReconciler implements Reconciler {
   readonly #sources: CloneSources
   readonly #clones: ResolveClone
   readonly #former: FormerVersions
-  readonly #turns: Turns
+  readonly #judging: JudgingPasses
 
   constructor(deps: PopulationDeps, state: PopulationState) {
     this.#deps = deps
     this.#state = state
-    this.#turns = deps.turns ?? new Turns()
+    this.#judging = new JudgingPasses({ turns: deps.turns ?? new Turns(), now: () => deps.clock.monotonic() })
     this.#corrections = new Corrections(deps.clock)
     this.#sources = new CloneSources({ ...deps, onChange: (template) => state.lookAgain(template) })
     this.#clones = cloneResolver({
@@ -54,6 +55,7 @@ export class PopulationReconciler implements Reconciler {
     const seen = state.findNamespace(name)
     if (seen === undefined || seen.metadata.deletionTimestamp !== undefined) {
       state.forgetNamespace(name)
+      this.#judging.forget(name)
       return undefined
     }
     const namespace = state.openedGates.asLeft(seen)
@@ -64,7 +66,10 @@ export class PopulationReconciler implements Reconciler {
     if (state.isPaused && !isGateShut(namespace)) return undefined
     await state.kinds.know(signal)
     await this.#sources.know(templatesOf(state), signal)
-    return this.#report(namespace, await this.#pass(namespace, signal), signal)
+    const conditions = new Conditions(namespace)
+    const requeueAfterMs = await this.#judgeAhead(conditions, signal)
+    if (requeueAfterMs > 0) return { requeueAfterMs }
+    return this.#report(namespace, await this.#pass(namespace, conditions, signal), signal)
   }
 
   async #leaveAlone(namespace: Namespace, signal: AbortSignal): Promise<void> {
@@ -75,10 +80,8 @@ export class PopulationReconciler implements Reconciler {
     await this.#openGate(namespace, signal)
   }
 
-  async #pass(namespace: Namespace, signal: AbortSignal): Promise<readonly ObjectResult[]> {
+  async #pass(namespace: Namespace, conditions: Conditions, signal: AbortSignal): Promise<readonly ObjectResult[]> {
     const state = this.#state
-    const conditions = new Conditions(namespace)
-    await this.#judgeAhead(conditions, signal)
     const former = await this.#former.of(namespace, conditions, signal)
     const pass = planPass(state, namespace, { conditions, clones: this.#clones, former })
     state.activePasses.begin(pass.wanted)
@@ -95,11 +98,14 @@ export class PopulationReconciler implements Reconciler {
     }
   }
 
-  /** Passes over other namespaces, and requests, come in between. */
-  async #judgeAhead(conditions: Conditions, signal: AbortSignal): Promise<void> {
-    const selected = selectTemplates(this.#state.matchers(), conditions.namespace)
-    const check = (): void => signal.throwIfAborted()
-    await conditions.judgeAhead(selected, { turns: this.#turns, owner: { controller: templateControllerName }, check })
+  /** Passes over other namespaces, and requests, come in between. Answers in how many milliseconds it is to go on. */
+  #judgeAhead(conditions: Conditions, signal: AbortSignal): Promise<number> {
+    const { namespace } = conditions
+    return this.#judging.judge(conditions, selectTemplates(this.#state.matchers(), namespace), {
+      isAwaited: isGateShut(namespace),
+      owner: { controller: templateControllerName },
+      check: () => signal.throwIfAborted(),
+    })
   }
 
   /**

@@ -1,4 +1,5 @@
 /** The cluster as one request of the webhooks asks about it. */
+import { Turns } from '../../base/turns.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import { clusterRolesResource, type Role } from '../../kube/rbac.ts'
@@ -44,6 +45,7 @@ export function worldOf(deps: RemoteAuthorizerDeps): World {
     findServed,
     deps: {
       authorizer,
+      turns: new Turns(),
       matchers: () => lookups.ask('templates', () => listMatchers(client), []),
       hasLabelGate: true,
       setsMetadata: true,
