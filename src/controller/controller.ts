@@ -33,6 +33,8 @@ export interface ControllerSpec {
   /** The service account it acts as. Default: its name. */
   readonly account?: string
   readonly workers: number
+  /** One key may take long before it waits for anything: no two begin in one turn of the loop. */
+  readonly givesWay?: boolean
   readonly sources: readonly Source[]
   readonly reconciler: Reconciler
 }

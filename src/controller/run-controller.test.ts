@@ -15,7 +15,8 @@ function world(
   {
     soon = queueMicrotask,
     began = () => {},
-  }: { soon?: (run: () => void) => void; began?: (owner?: object) => void } = {},
+    givesWay = false,
+  }: { soon?: (run: () => void) => void; began?: (owner?: object) => void; givesWay?: boolean } = {},
 ) {
   const clock = new FakeClock()
   const logged: string[] = []
@@ -32,6 +33,7 @@ function world(
   const spec: ControllerSpec = {
     name: 'test',
     workers: 2,
+    givesWay,
     sources: [
       {
         run(add, signal) {
@@ -78,7 +80,7 @@ describe('a controller', () => {
         seen.push(name)
         return undefined
       },
-      { soon: (run) => turns.push(run), began: (owner) => told.push(owner) },
+      { soon: (run) => turns.push(run), began: (owner) => told.push(owner), givesWay: true },
     )
     const turn = async (): Promise<void> => {
       for (const run of turns.splice(0)) run()

@@ -4,7 +4,7 @@
 import { Backoff } from '../base/backoff.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { type Slice, Turns } from '../base/turns.ts'
+import { Turns } from '../base/turns.ts'
 import { type ControllerSpec, type ObjectKey, Terminal } from './controller.ts'
 import { FailureLog } from './failure-log.ts'
 import { WorkQueue } from './queue.ts'
@@ -12,10 +12,7 @@ import { WorkQueue } from './queue.ts'
 export interface ControllerRuntime {
   readonly clock: Clock
   readonly log: Log
-  /**
-   * Of the process: where what is reconciled waits for nothing, a thousand keys would be one piece of work, and so
-   * would one key of each worker.
-   */
+  /** Of the process: where what is reconciled waits for nothing, a thousand keys would be one piece of work. */
   readonly turns?: Turns
   /** Counts what happened, for metrics. */
   readonly observe?: (controller: string, outcome: 'done' | 'requeued' | 'failed', durationMs: number) => void
@@ -51,12 +48,13 @@ export async function runController(
   signal.addEventListener('abort', () => queue.close(), { once: true })
 
   const work = async (): Promise<void> => {
-    let slice: Slice | undefined
+    const owner = { controller: spec.name }
+    let slice = spec.givesWay ? undefined : turns.slice(owner)
     for (;;) {
       const key = await queue.take()
       if (key === undefined) return
-      // What came while it waited has come for other workers too: no two begin in one turn.
-      if (slice === undefined || slice.isOver) slice = await turns.begin({ controller: spec.name })
+      // What came while it waited has come for other workers too.
+      if (slice === undefined || (spec.givesWay && slice.isOver)) slice = await turns.begin(owner)
       else slice.goOn()
       const began = clock.monotonic()
       try {
@@ -79,6 +77,8 @@ export async function runController(
       } finally {
         queue.done(key)
       }
+      const pause = spec.givesWay ? undefined : slice.pause()
+      if (pause) await pause
     }
   }
 

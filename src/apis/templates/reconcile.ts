@@ -26,6 +26,7 @@ export function populationControllers(deps: PopulationDeps): ControllerSpec[] {
       name: templateControllerName,
       workers: namespaceWorkers,
       sources: [state.watches],
+      givesWay: true,
       reconciler: new PopulationReconciler(deps, state),
     },
     {
