@@ -102,6 +102,8 @@ export class Keeper {
     const isHeld = anchor !== undefined && markOf(anchor) === markOf(objects.find(isAnchor))
     if (isHeld) {
       const differing = await this.#findDiffering(objects, anchor)
+      // A replica of another version tells its anchor first: what was found before that is changed no more.
+      if (differing.length > 0 && markOf(await findAnchor(client)) !== markOf(anchor)) return onLook(false)
       const changed = await this.#applyAll(differing, anchor.metadata.uid)
       if (changed.length > 0)
         log.warn({ changed }, 'policies or webhooks were changed or taken off by another client, and are put back')
@@ -122,19 +124,24 @@ export class Keeper {
     return differing
   }
 
-  /** Answers those that were not so. `uid`: of the anchor, which is changed and never made again. */
+  /**
+   * Answers those that were not so. Each is changed as it was found, so that what a replica of another version has told
+   * since stays; `uid`: of the anchor, which is never made again.
+   */
   async #applyAll(differing: readonly Differing[], uid: string | undefined): Promise<string[]> {
     const { client } = this.#options
     const changed: string[] = []
     for (const { wanted, before } of differing) {
-      const object = isAnchor(wanted) ? { ...wanted, metadata: { ...wanted.metadata, uid } } : wanted
+      const { resourceVersion } = before?.metadata ?? {}
+      const found = isAnchor(wanted) ? { uid, resourceVersion } : { resourceVersion }
+      const object = { ...wanted, metadata: { ...wanted.metadata, ...found } }
       try {
         const after = await applyAdmission(client, object as KubeObject)
         this.#told.set(titleOf(wanted), after.metadata.resourceVersion)
         if (before === undefined || !jsonEqual(contentOf(before), contentOf(after))) changed.push(titleOf(wanted))
       } catch (error) {
         // The next look sees what became of it.
-        if (!isAnchor(wanted) || !(isConflict(error) || isNotFound(error))) throw error
+        if (!isConflict(error) && !(isAnchor(wanted) && isNotFound(error))) throw error
       }
     }
     return changed

@@ -61,7 +61,7 @@ const rows: Readonly<Record<string, Asked>> = {
   'CREATE priorityclasses': { validating: 'Priority' },
   'CREATE namespaces': {
     mutating: 'NamespaceTemplates NamespaceInitializers',
-    validating: 'PodSecurity NamespaceTemplates NamespaceExpiry',
+    validating: 'PodSecurity NamespaceTemplates NamespaceExpiry NamespacePopulation',
     creatingMore: 'NamespacePopulation',
     deciding: 'NamespaceDefaultObjects',
   },

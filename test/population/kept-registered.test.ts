@@ -20,6 +20,10 @@ const checks = resource('validatingwebhookconfigurations')
 const hasPolicies = await otherServes('ValidatingAdmissionPolicy')
 const hasAll = (await otherAdmissions()).includes('policies')
 
+interface Registered {
+  readonly webhooks?: readonly { readonly clientConfig: { readonly url: string } }[]
+}
+
 /** Nothing answers there, and namespaces come unasked. */
 const told = (port: number): ReturnType<typeof marked> =>
   marked(
@@ -142,6 +146,27 @@ describe('of what a cluster was told', () => {
     const [webhook] = (await cluster.client.get(checks, { name }))['webhooks'] as { clientConfig: { url: string } }[]
     expect(webhook?.clientConfig.url).toContain('127.0.0.1:2')
   })
+
+  test.each([1, 2, 3, 4])(
+    'nothing is undone that another version tells during a look, after %d calls',
+    async (calls) => {
+      let left = Infinity
+      const racing = intercepted(cluster.client, async () => {
+        left -= 1
+        if (left !== 0) return
+        await installAdmission(cluster.client, told(2))
+      })
+      const keeper = await keeperOf(1, racing)
+      // To be put back, so that the look writes.
+      await cluster.client.patch(anchor, { name }, { metadata: { labels: { 'example.com/team': 'a' } } })
+      await cluster.client.patch(checks, { name }, { metadata: { labels: { 'example.com/team': 'a' } } })
+      left = calls
+      await keeper.look()
+      const registered = (await findAdmission(cluster.client)) as readonly Registered[]
+      const urls = registered.flatMap(({ webhooks = [] }) => webhooks.map(({ clientConfig }) => clientConfig.url))
+      expect(new Set(urls.map((url) => new URL(url).port))).toEqual(new Set(['2']))
+    },
+  )
 
   test('nothing is left of what is put back while all is taken off', async () => {
     let isRemoved = true
