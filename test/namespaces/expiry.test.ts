@@ -205,10 +205,10 @@ describe('afterwards', () => {
     }
     const made = await make({ [at]: '2026-02-01T00:00:00Z' })
     const { name = '' } = made.metadata
-    const cannot = (who: string, what: string, verb: string): object =>
+    const cannot = (who: string, what: string, verb: string, key: string = at): object =>
       forbidden(
         { kind: 'namespaces', name },
-        `user "${who}" cannot ${what} the life of this namespace: its annotation ${at} needs the verb "${verb}" on it`,
+        `user "${who}" cannot ${what} the life of this namespace: its annotation ${key} needs the verb "${verb}" on it`,
       )
     const [sooner, later] = ['2026-01-15T00:00:00Z', '2026-03-01T00:00:00Z']
     for (const who of ['patcher', 'extender'] as const) {
@@ -226,7 +226,9 @@ describe('afterwards', () => {
       '2026-03-01T02:00:00+02:00',
     )
     expect(endOf(await edit(made, { [at]: null }, {}, by.extender))[0]).toBeUndefined()
-    expect(await refusal(edit(made, { [ttl]: '1h' }, {}, by.patcher))).toEqual(cannot('patcher', 'shorten', 'delete'))
+    expect(await refusal(edit(made, { [ttl]: '1h' }, {}, by.patcher))).toEqual(
+      cannot('patcher', 'shorten', 'delete', ttl),
+    )
   })
 
   test('protection that keeps a namespace beyond its end takes the verb extend', async () => {

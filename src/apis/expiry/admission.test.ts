@@ -12,6 +12,7 @@ const nowMs = Date.parse('2030-01-01T00:00:00Z')
 const at = (hour: number): string => new Date(nowMs + hour * 3_600_000).toISOString().replace('.000Z', 'Z')
 const expiresAt = 'borough.dev/expires-at'
 const ttl = 'borough.dev/ttl'
+const source = 'borough.dev/expiry-template'
 const protection = 'borough.dev/deletion-protection'
 const namespace = (annotations?: Record<string, string>, metadata: object = {}): KubeObject => ({
   metadata: { name: 'team', creationTimestamp: at(0), ...(annotations && { annotations }), ...metadata },
@@ -191,15 +192,43 @@ describe('what is stored of it', () => {
       namespace(undefined, { labels: { day: '' } }),
       undefined,
       [template('day', '24h')],
-      { [expiresAt]: at(24), 'borough.dev/expiry-template': 'day' },
+      { [expiresAt]: at(24), [source]: 'day' },
     ],
-    ['no source but the template’s', namespace({ 'borough.dev/expiry-template': 'mine' }), undefined, [], {}],
+    ['no source but the template’s', namespace({ [source]: 'mine' }), undefined, [], {}],
+    [
+      'the source that the answer before named, where a webhook is asked again',
+      namespace({ [expiresAt]: at(24), [source]: 'day' }, { labels: { day: '' } }),
+      undefined,
+      [template('day', '24h')],
+      { [expiresAt]: at(24), [source]: 'day' },
+    ],
+    [
+      'the same where a label brings it to the template',
+      namespace({ [expiresAt]: at(24), [source]: 'day' }, { labels: { day: '' } }),
+      namespace(),
+      [template('day', '24h')],
+      { [expiresAt]: at(24), [source]: 'day' },
+    ],
+    [
+      'no source that gives another end',
+      namespace({ [expiresAt]: at(25), [source]: 'day' }, { labels: { day: '' } }),
+      undefined,
+      [template('day', '24h')],
+      { [expiresAt]: at(25) },
+    ],
+    [
+      'no source of another name',
+      namespace({ [expiresAt]: at(24), [source]: 'mine' }, { labels: { day: '' } }),
+      undefined,
+      [template('day', '24h')],
+      { [expiresAt]: at(24) },
+    ],
     [
       'the source as long as the end stays',
       namespace({ [expiresAt]: at(24) }, { labels: { day: '' } }),
-      namespace({ [expiresAt]: at(24), 'borough.dev/expiry-template': 'day' }, { labels: { day: '' } }),
+      namespace({ [expiresAt]: at(24), [source]: 'day' }, { labels: { day: '' } }),
       [],
-      { [expiresAt]: at(24), 'borough.dev/expiry-template': 'day' },
+      { [expiresAt]: at(24), [source]: 'day' },
     ],
   ])('is %s', (_, next, old, templates, stored) => expect(settle(next, old, templates) ?? {}).toEqual(stored))
 })

@@ -11,7 +11,7 @@ import type { KubeObject, ObjectMeta, Unvalidated } from '../../kube/types.ts'
 import { deletionProtectionAnnotation, type Namespace } from '../namespaces/types.ts'
 import type { Bounds, ExpiringTemplate } from './bounds.ts'
 import { boundsOf } from './bounds.ts'
-import { expiryErrors, neededVerb, outlivesByProtection } from './expiry-errors.ts'
+import { expiryErrors, neededVerb, outlivesByProtection, writtenAnnotation } from './expiry-errors.ts'
 import { type ExpiryContext, settleExpiry } from './settle-expiry.ts'
 import { expiresAtAnnotation, expirySourceAnnotation, extendVerb, ttlAnnotation } from './types.ts'
 
@@ -28,6 +28,10 @@ export interface ExpiryTemplates {
 
 export interface ExpiryDeps extends ExpiryTemplates {
   readonly clock: Pick<Clock, 'now'>
+}
+
+interface CheckDeps extends ExpiryDeps {
+  readonly authorizer: Authorizer
 }
 
 const concerns = (deps: ExpiryDeps, next: Named, old: Named | undefined): boolean =>
@@ -51,7 +55,7 @@ export const settledExpiry =
   (next: Unvalidated<Namespace>, old: KubeObject | undefined): Unvalidated<Namespace> =>
     concerns(deps, next, old) ? settleExpiry(next, old, contextOf(deps, next, old)) : next
 
-export function namespaceExpiry(deps: ExpiryDeps & { readonly authorizer: Authorizer }): AdmissionPlugin {
+export function namespaceExpiry(deps: CheckDeps): AdmissionPlugin {
   return {
     name: 'NamespaceExpiry',
     handles: (operation, type) =>
@@ -65,7 +69,7 @@ export function namespaceExpiry(deps: ExpiryDeps & { readonly authorizer: Author
       const context = contextOf(deps, object, oldObject)
       const errors = expiryErrors(object, oldObject, context)
       if (errors.length > 0) throw invalid(type, name, errors)
-      if (oldObject !== undefined) checkRight(a, object, oldObject, deps.authorizer)
+      if (oldObject !== undefined) checkRight(a, object, oldObject, deps)
       if (outlivesByProtection(object, oldObject, context)) checkProtection(a, deps.authorizer)
     },
   }
@@ -94,14 +98,15 @@ const sameSelection = (next: Named, old: Named): boolean =>
   jsonEqual(withoutOurs(next.metadata.annotations), withoutOurs(old.metadata.annotations))
 
 /** @throws StatusError Forbidden */
-function checkRight(a: Attributes, next: KubeObject, old: KubeObject, authorizer: Authorizer): void {
+function checkRight(a: Attributes, next: KubeObject, old: KubeObject, { authorizer, clock }: CheckDeps): void {
   const verb = neededVerb(next, old)
   if (verb === undefined || may(a, verb, authorizer)) return
+  const key = writtenAnnotation(next, old, clock.now())
   throw forbidden(
     a.type,
     a.name,
     `user ${JSON.stringify(a.user.username)} cannot ${verb === extendVerb ? 'lengthen' : 'shorten'} the life of this ` +
-      `namespace: its annotation ${expiresAtAnnotation} needs the verb ${JSON.stringify(verb)} on it`,
+      `namespace: its annotation ${key} needs the verb ${JSON.stringify(verb)} on it`,
   )
 }
 

@@ -39,14 +39,23 @@ export function expiryErrors(next: KubeObject, old: KubeObject | undefined, cont
 /** Of the annotation that the client wrote: the end that the server made of a `ttl` is not the client's. */
 function endInvalid(next: KubeObject, old: KubeObject | undefined, context: ExpiryContext, why: string): FieldError {
   const time = annotation(next, expiresAtAnnotation) ?? ''
+  return writtenAnnotation(next, old, context.nowMs) === ttlAnnotation
+    ? fieldInvalid(
+        fieldOf(ttlAnnotation),
+        annotation(next, ttlAnnotation),
+        `the namespace would end at ${time}: ${why}`,
+      )
+    : fieldInvalid(timeField, time, why)
+}
+
+/** Which annotation the client wrote that the end comes from. */
+export function writtenAnnotation(next: KubeObject, old: KubeObject | undefined, nowMs: number): string {
   const ttl = annotation(next, ttlAnnotation)
   const isOfTtl =
     ttl !== undefined &&
     ttl !== annotation(old, ttlAnnotation) &&
-    endOfTtl(bornMs(next, old, context.nowMs), ttl) === time
-  return isOfTtl
-    ? fieldInvalid(fieldOf(ttlAnnotation), ttl, `the namespace would end at ${time}: ${why}`)
-    : fieldInvalid(timeField, time, why)
+    endOfTtl(bornMs(next, old, nowMs), ttl) === annotation(next, expiresAtAnnotation)
+  return isOfTtl ? ttlAnnotation : expiresAtAnnotation
 }
 
 /** Asked where the time changes, and where templates come to select the namespace that did not before. */

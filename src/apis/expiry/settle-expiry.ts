@@ -63,12 +63,30 @@ interface Settled {
 
 function ofNew(next: Unvalidated<Namespace>, context: ExpiryContext): Settled {
   const { [expiresAtAnnotation]: expiresAt, [ttlAnnotation]: ttl } = annotationsOf(next)
-  if (expiresAt !== undefined) return { expiresAt }
   const fromMs = bornMs(next, undefined, context.nowMs)
+  if (expiresAt !== undefined) return withSource(next, expiresAt, () => ofDefault(context.bounds(), fromMs))
   if (ttl !== undefined) return { expiresAt: endOfTtl(fromMs, ttl) }
   if (neverExpires(next.metadata.name ?? '')) return { expiresAt }
-  const { default: bound } = context.bounds()
-  return bound === undefined ? { expiresAt } : { expiresAt: timeAfter(fromMs, bound.ms), template: bound.template }
+  return ofDefault(context.bounds(), fromMs)
+}
+
+function ofDefault({ default: bound }: Bounds, fromMs: number): Settled {
+  return bound === undefined
+    ? { expiresAt: undefined }
+    : { expiresAt: timeAfter(fromMs, bound.ms), template: bound.template }
+}
+
+/**
+ * An API server asks a webhook again about what it answered itself: a source stays where it is true. A client that
+ * names it says no more than what would be said without it.
+ */
+function withSource(next: Unvalidated<Namespace>, expiresAt: string, ours: () => Settled): Settled {
+  const source = annotationsOf(next)[expirySourceAnnotation]
+  if (source === undefined) return { expiresAt }
+  const { expiresAt: due, template } = ours()
+  if (due === undefined || source !== template) return { expiresAt }
+  const apartMs = Math.abs((parseTime(expiresAt) ?? Number.POSITIVE_INFINITY) - (parseTime(due) ?? 0))
+  return apartMs <= toleratedMs ? { expiresAt, template } : { expiresAt }
 }
 
 function ofExisting(next: Unvalidated<Namespace>, old: KubeObject, context: ExpiryContext): Settled {
@@ -80,11 +98,14 @@ function ofExisting(next: Unvalidated<Namespace>, old: KubeObject, context: Expi
   if (isTtlNew && (expiresAt === was || expiresAt === undefined))
     return { expiresAt: endOfTtl(fromMs, ttl) ?? expiresAt }
   if (ttl !== undefined && expiresAt === undefined) return { expiresAt: was ?? endOfTtl(fromMs, ttl) }
-  if (expiresAt !== undefined || was !== undefined || neverExpires(old.metadata.name ?? '')) return { expiresAt }
-  const { default: bound, max } = context.gained()
-  if (bound === undefined) return { expiresAt }
-  const dueMs = Math.min(context.nowMs + bound.ms, max === undefined ? Number.POSITIVE_INFINITY : fromMs + max.ms)
-  return { expiresAt: formatTime(dueMs), template: bound.template }
+  if (was !== undefined || neverExpires(old.metadata.name ?? '')) return { expiresAt }
+  const ofGained = (): Settled => {
+    const { default: bound, max } = context.gained()
+    if (bound === undefined) return { expiresAt: undefined }
+    const dueMs = Math.min(context.nowMs + bound.ms, max === undefined ? Number.POSITIVE_INFINITY : fromMs + max.ms)
+    return { expiresAt: formatTime(dueMs), template: bound.template }
+  }
+  return expiresAt === undefined ? ofGained() : withSource(next, expiresAt, ofGained)
 }
 
 const timeAfter = (fromMs: number, ms: number): string => formatTime(fromMs + Math.ceil(ms / 1000) * 1000)
