@@ -132,11 +132,11 @@ async function* pairsOf(path: string, lines: AsyncGenerator<{ readonly line: Bac
   throw new CopyError(`${path} is cut off: its last line is missing`)
 }
 
-/** `finalPath`: by the revision of what is kept; default: `path`. */
+/** `finalPath`: by the revision of what is kept and its digest, asked once it is whole; default: `path`. */
 export async function backupTarget(
   path: string,
   clock: Pick<Clock, 'now'>,
-  finalPath: (revision: number) => string = () => path,
+  finalPath: (revision: number, sha256: string) => string | Promise<string> = () => path,
 ): Promise<Target> {
   const part = `${path}.part`
   // Before what is kept is read: what is committed later is not of this time.
@@ -147,6 +147,7 @@ export async function backupTarget(
   let waitingLength = 0
   let finished = false
   let whole = path
+  let kept = 0
 
   const add = async (line: object): Promise<void> => {
     const text = `${JSON.stringify(line)}\n`
@@ -164,7 +165,7 @@ export async function backupTarget(
     name: path,
     isEmpty: async () => !(await exists(path)),
     begin: (revision) => {
-      whole = finalPath(revision)
+      kept = revision
       return add({ format, version, revision, time, until: clock.now() })
     },
     async write(pair) {
@@ -173,8 +174,10 @@ export async function backupTarget(
       await add({ key, ...encodedValue(value), crc: crcOf(key, value) })
     },
     async finish() {
-      await add({ entries: digest.entries, sha256: digest.finish() })
+      const sha256 = digest.finish()
+      await add({ entries: digest.entries, sha256 })
       await flush()
+      whole = await finalPath(kept, sha256)
       await writingTo(path, async () => {
         await file.sync()
         await rename(part, whole)

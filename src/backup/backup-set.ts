@@ -3,6 +3,7 @@
  * follows what: `full-<revision>`, `changes-<revision after which>-<revision>`, revisions with leading zeros. Each file
  * is read back as a whole before it counts.
  */
+import { existsSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockBackups } from '../datadir/data-dir.ts'
@@ -10,10 +11,11 @@ import { type Encryption, encryptedMarker } from '../encryption/encryption.ts'
 import { formatTime } from '../kube/time.ts'
 import { changesOf, isBackedUp, markBackedUp, snapshotOf } from '../storage/open-storage.ts'
 import { isStorageError } from '../storage/storage.ts'
+import { checkDirectory } from '../storage/unfinished-copy.ts'
 import { backupTarget, endOf } from './backup-file.ts'
 import { type KeptChange, readChangeFile, writeChangeFile } from './change-file.ts'
 import { encryptedTarget } from './key-entries.ts'
-import { digestOfFile, digits, filesOf, type SetFile } from './set-files.ts'
+import { digestOfFile, digits, filesOf, freshPart, type SetFile } from './set-files.ts'
 import { CopyError, copyStore, type Pair } from './store-copy.ts'
 import { keysInClear, keysOf, type PlaceOptions, storeSource } from './store-places.ts'
 
@@ -53,7 +55,9 @@ export async function backUpInto(folder: string, dataDir: string, options: SetOp
   return done
 }
 
-async function writeInto(folder: string, dataDir: string, options: SetOptions): Promise<Written> {
+async function writeInto(folder: string, dataDir: string, given: SetOptions): Promise<Written> {
+  await checkDirectory(dataDir)
+  const options = { ...given, part: await freshPart(folder, await storeIdOf(dataDir)) }
   const files = await filesOf(folder)
   const newest = files.at(-1)
   const full = files.findLast(({ after }) => after === undefined)
@@ -104,14 +108,23 @@ async function timeOf(path: string): Promise<number> {
   }
 }
 
-async function backUpWhole(folder: string, dataDir: string, options: SetOptions): Promise<Written> {
-  const { encryption } = options
-  const part = join(folder, 'unfinished-full')
-  await rm(part, { force: true })
+interface WriteOptions extends SetOptions {
+  /** Where a file is made, without `.part`. */
+  readonly part: string
+}
+
+async function storeIdOf(dataDir: string): Promise<string | undefined> {
+  using snapshot = await snapshotOf(dataDir)
+  return snapshot.storeId
+}
+
+async function backUpWhole(folder: string, dataDir: string, options: WriteOptions): Promise<Written> {
+  const { encryption, part } = options
   const source = storeSource({ dataDir }, options)
   let path = part
-  const file = await backupTarget(part, options.clock, (revision) => {
+  const file = await backupTarget(part, options.clock, async (revision, sha256) => {
     path = join(folder, `full-${digits(revision)}`)
+    await requireOwn(path, dataDir, sha256)
     return path
   })
   await using target = encryption === undefined ? file : encryptedTarget(file, encryption)
@@ -122,12 +135,23 @@ async function backUpWhole(folder: string, dataDir: string, options: SetOptions)
   return { path, full: true, revision, entries, sha256 }
 }
 
+/** What is there may be the only backup of another store. @throws CopyError */
+async function requireOwn(path: string, dataDir: string, sha256: string): Promise<void> {
+  if (!existsSync(path)) return
+  const found = (await endOf(path))?.sha256
+  if (found === sha256 || (found !== undefined && (await isBackedUp(dataDir, found)))) return
+  const what = 'it is of another store, or from before a repair of this one'
+  throw new CopyError(
+    `${path} is there already, and not known to be of ${dataDir}: ${what}. Back up into a folder of its own`,
+  )
+}
+
 /** undefined: not all that changed since is kept and sound, or the newest one is no backup of this store. */
 async function backUpChanges(
   folder: string,
   dataDir: string,
   newest: SetFile,
-  options: SetOptions,
+  options: WriteOptions,
   upTo?: number,
 ): Promise<Written | undefined> {
   const previous = await digestOfFile(newest, options.report)
@@ -154,7 +178,7 @@ async function backUpChanges(
   }
   const head = { after: newest.revision, previous, revision, time }
   const path = join(folder, `changes-${digits(newest.revision)}-${digits(revision)}`)
-  const written = await writeChangeFile(path, head, changes()).catch(unlessDamaged)
+  const written = await writeChangeFile(path, head, changes(), `${options.part}.part`).catch(unlessDamaged)
   if (written === undefined) return undefined
   const { sha256, entries } = written
   const read = await readChangeFile(path, (done) => tell('verifying', done))

@@ -50,13 +50,13 @@ export function encodedValue(value: Uint8Array): { readonly value: string } | { 
   return isUtf8(bytes) ? { value: bytes.toString('utf8') } : { base64: bytes.toString('base64') }
 }
 
-/** Whole or not at all. Answers its digest. */
+/** Whole or not at all. `part`: until then. Answers its digest. */
 export async function writeChangeFile(
   path: string,
   head: ChangeFileHead,
   changes: AsyncIterable<KeptChange>,
+  part = `${path}.part`,
 ): Promise<{ readonly sha256: string; readonly entries: number }> {
-  const part = `${path}.part`
   const file = await openPrivatePart(part)
   const hash = createHash('sha256')
   let finished = false

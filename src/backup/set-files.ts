@@ -1,5 +1,6 @@
 /** The files of a folder of backups: what their names say, and by which digest they are known. */
-import { readdir } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ReportProgress } from '../base/progress.ts'
 import { backupSource } from './backup-file.ts'
@@ -13,6 +14,24 @@ export interface SetFile {
 
 const namePattern = /^(?:full|changes-(\d{16}))-(\d{16})$/
 export const digits = (revision: number): string => String(revision).padStart(16, '0')
+
+/** Of versions before, which named what they had not finished alike for every store. */
+const partPattern = /^(?:unfinished-full(?:\.part)?|changes-\d{16}-\d{16}\.part)$/
+
+/**
+ * What a backup is written to until it is whole, without `.part`: one of each store, which makes one backup at a time.
+ * What a killed one left there, or a version before, is removed.
+ */
+export async function freshPart(folder: string, storeId: string | undefined): Promise<string> {
+  const tag = createHash('sha256')
+    .update(storeId ?? '')
+    .digest('hex')
+    .slice(0, 16)
+  const path = join(folder, `unfinished-${tag}`)
+  const left = (await readdir(folder)).filter((name) => partPattern.test(name)).map((name) => join(folder, name))
+  for (const each of [...left, `${path}.part`]) await rm(each, { force: true })
+  return path
+}
 
 /** Ascending by revision; full ones after what ends at the same. */
 export async function filesOf(folder: string): Promise<readonly SetFile[]> {

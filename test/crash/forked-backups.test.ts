@@ -2,7 +2,7 @@
  * Backups of a store whose past is not what its backups hold: what was lost and given up, an index made anew, a store
  * that is behind. What is restored is what the store held, or nothing.
  */
-import { cp, mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -107,5 +107,48 @@ describe('a backup into a folder', () => {
         'this one is an older copy of it. Back up into a folder of its own',
     )
     expect(await readdir(set)).toEqual([newest])
+  })
+
+  it('is refused where it would take the place of another store, and then that is restored as before', async () => {
+    const other = join(root, 'other')
+    await mkdir(other, { mode: 0o700 })
+    for (const [at, key] of [[dataDir, '/a'] as const, [other, '/of-another'] as const]) {
+      await using storage = await open(false, at)
+      await put(storage, key)
+    }
+    await backUpInto(set, dataDir, options)
+    const [first] = await readdir(set)
+    await expect(backUpInto(set, other, options)).rejects.toThrow(
+      `${join(set, String(first))} is there already, and not known to be of ${other}: it is of another store, or from ` +
+        'before a repair of this one. Back up into a folder of its own',
+    )
+    expect(await readdir(set)).toEqual([first])
+    expect(await restoredKeys()).toEqual(['/a'])
+  })
+
+  it('replaces one of everything that is of this store and revision', async () => {
+    {
+      await using storage = await open()
+      await put(storage, '/a')
+    }
+    const made = await backUpInto(set, dataDir, options)
+    expect(await backUpInto(set, dataDir, { ...options, fullAfterMs: 0 })).toEqual(made)
+    // Its memory of backups is gone, and what was written is the same.
+    await rm(join(dataDir, 'store', 'backup-mark'))
+    expect(await backUpInto(set, dataDir, options)).toEqual(made)
+    expect(await restoredKeys()).toEqual(['/a'])
+  })
+
+  it('removes what killed ones left in it, and nothing that another store is writing', async () => {
+    {
+      await using storage = await open()
+      await put(storage, '/a')
+    }
+    await backUpInto(set, dataDir, options)
+    const left = ['unfinished-full', 'unfinished-full.part', `changes-${'0'.repeat(16)}-${'1'.repeat(16)}.part`]
+    const others = ['unfinished-0123456789abcdef.part', 'notes.part']
+    for (const name of [...left, ...others]) await writeFile(join(set, name), '')
+    await backUpInto(set, dataDir, options)
+    expect((await readdir(set)).sort()).toEqual(['full-0000000000002047', 'notes.part', others[0]])
   })
 })

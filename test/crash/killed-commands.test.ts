@@ -198,6 +198,7 @@ const subjects: readonly Subject[] = [
       expect([sound, now]).toContainEqual(before)
       done('backup', '--data-dir', data(folder), '--incremental', '--to', join(folder, 'set'))
       expect(await restored(join(folder, 'set'), join(folder, 'restored-again'))).toEqual(now)
+      expect(readdirSync(join(folder, 'set')).filter((name) => name.endsWith('.part'))).toEqual([])
     },
   },
   {
@@ -215,6 +216,7 @@ const subjects: readonly Subject[] = [
       const isBackedUp = readdirSync(set).some((name) => /^full-\d+$/.test(name))
       if (isBackedUp) expect([sound, now]).toContainEqual(await restored(set, join(folder, 'restored')))
       expect(run(this.command(folder))).toMatchObject(ended)
+      expect(readdirSync(set).filter((name) => name.endsWith('.part'))).toEqual([])
       expect(await restored(set, join(folder, 'restored-again'))).toEqual(await stateIn(data(folder)))
       expect(readdirSync(set).filter((name) => /^full-\d+$/.test(name))).toHaveLength(1)
     },

@@ -13,11 +13,14 @@ import { requireEnd } from './loss.ts'
 import { openReadOnly } from './read-only.ts'
 import { openRow } from './rows.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
+import { storeIdIn } from './store-identity.ts'
 
 export interface FileSnapshot extends Disposable {
   readonly revision: Revision
   /** How many entries there are. */
   readonly size: number
+  /** undefined: of a version before identities. */
+  readonly storeId: string | undefined
   /** Ascending by key. @throws StorageError code=corrupt */
   entries(): Generator<Entry>
 }
@@ -65,6 +68,7 @@ function snapshotIn({ database, path, [Symbol.dispose]: dispose }: ReturnType<ty
     return {
       revision: meta.head,
       size: meta.live,
+      storeId: storeIdIn(database),
       entries: () => entriesOf(database, path, meta),
       [Symbol.dispose]: dispose,
     }
