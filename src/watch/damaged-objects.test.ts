@@ -19,9 +19,12 @@ const refusal = { code: 'damaged', message: 'the value of a is spoiled' }
 let storage: MemoryStorage
 let cache: WatchCache
 let revision: Revision | 'absent'
+let logged: string[]
 beforeEach(async () => {
   storage = new MemoryStorage()
-  cache = await WatchCache.start({ storage, clock: new FakeClock(), log: silentLog })
+  logged = []
+  const log = { ...silentLog, error: (_: object, message: string) => void logged.push(message) }
+  cache = await WatchCache.start({ storage, clock: new FakeClock(), log })
   revision = 'absent'
 })
 afterEach(async () => {
@@ -101,4 +104,23 @@ it('lets a watch go on that begins after it was mended', async () => {
   const watch = watchState(cache, requestFor('ns'), false)
   const { value } = await watch[Symbol.asyncIterator]().next()
   expect((value as readonly WatchEvent[]).map(({ type }) => type)).toEqual(['ADDED'])
+})
+
+const line = `${refusal.message}; see 'borough storage repair'`
+
+it('is logged when it is met, not at each read, and anew once it was sound', async () => {
+  await write(sound)
+  await spoil()
+  const request = requestFor('ns')
+  for (let reads = 0; reads < 3; reads++) expect(() => watchState(cache, request, false)).toThrow(refusal.message)
+  expect(logged).toEqual([line])
+  await write(sound)
+  await spoil()
+  expect(logged).toEqual([line, line])
+})
+
+it('is not logged without end', async () => {
+  for (let i = 0; i < 300; i++) await write(damageNote(`the value of a is spoiled, ${i}`))
+  expect(logged).toHaveLength(101)
+  expect(logged.at(-1)).toBe('others that are damaged are not logged any more: /readyz?verbose names them')
 })

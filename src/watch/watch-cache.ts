@@ -66,7 +66,7 @@ interface Waiter {
 
 export class WatchCache implements AsyncDisposable {
   readonly storage: Storage
-  readonly damaged: DamagedObjects = new DamagedObjects()
+  readonly damaged: DamagedObjects
   readonly #clock: Clock
   readonly #beginnings = new Beginnings()
   readonly #log: Log
@@ -97,6 +97,7 @@ export class WatchCache implements AsyncDisposable {
     this.storage = options.storage
     this.#clock = options.clock
     this.#log = options.log
+    this.damaged = new DamagedObjects(options.log)
     this.#window = new ChangeWindow(options.window ?? defaultWindowLimits, options.clock)
     this.#indexedFrom = options.indexedFrom ?? defaultIndexedFrom
     this.pool = new ParsedPool(options.parsedBytes ?? defaultParsedBytes)

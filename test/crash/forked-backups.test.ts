@@ -109,7 +109,7 @@ describe('a backup into a folder', () => {
     expect(await readdir(set)).toEqual([newest])
   })
 
-  it('is refused where it would take the place of another store, and then that is restored as before', async () => {
+  it('is refused where it would take the place of another store, which is restored as before', async () => {
     const other = join(root, 'other')
     await mkdir(other, { mode: 0o700 })
     for (const [at, key] of [[dataDir, '/a'] as const, [other, '/of-another'] as const]) {
