@@ -109,7 +109,7 @@ describe('a backup into a folder', () => {
     expect(await readdir(set)).toEqual([newest])
   })
 
-  it('is refused where it would take the place of another store, which is restored as before', async () => {
+  it('is refused where it would replace one of another store, which is restored as before', async () => {
     const other = join(root, 'other')
     await mkdir(other, { mode: 0o700 })
     for (const [at, key] of [[dataDir, '/a'] as const, [other, '/of-another'] as const]) {
@@ -119,8 +119,8 @@ describe('a backup into a folder', () => {
     await backUpInto(set, dataDir, options)
     const [first] = await readdir(set)
     await expect(backUpInto(set, other, options)).rejects.toThrow(
-      `${join(set, String(first))} is there already, and not known to be of ${other}: it is of another store, or from ` +
-        'before a repair of this one. Back up into a folder of its own',
+      `${join(set, String(first))} is there already, and not known to be of ${other}: it is of another store, or ` +
+        'from before a repair of this one. Back up into a folder of its own',
     )
     expect(await readdir(set)).toEqual([first])
     expect(await restoredKeys()).toEqual(['/a'])
