@@ -5,10 +5,11 @@
  * The file also remembers, in `user_version`, what was made beside it, so that a file that is gone is not taken for one
  * that never was: 1 = the store, 2 = the mark of the last acknowledged revision too.
  */
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { inodeOf } from '../../base/inode.ts'
+import { shellWord } from '../../base/shell-text.ts'
 import { StorageError } from '../storage.ts'
 import { pragma } from './file-format.ts'
 import { errorOf, type Fault, faultOf } from './sqlite-faults.ts'
@@ -36,7 +37,10 @@ export class OwnerLock implements Disposable {
     const path = join(directory, lockName)
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 })
-      for (const name of storeFiles) requireFile(join(directory, name))
+      for (const name of storeFiles) {
+        requireFile(join(directory, name))
+        requireOneName(join(directory, name))
+      }
       this.#path = path
       this.#file = lockFile(path)
       this.#inode = inodeOf(path)
@@ -179,4 +183,14 @@ function requireFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined || found.isFile()) return
   throw new StorageError('corrupt', `${path} is no file, but what a store keeps lies there; restore it from a backup`)
+}
+
+/** A file of two names has a lock beside each, so two processes would own it. @throws StorageError code=unavailable */
+function requireOneName(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined || (!found.isSymbolicLink() && !(found.isFile() && found.nlink > 1))) return
+  const own = `${path}.own`
+  const way = `cp ${shellWord(path)} ${shellWord(own)} && mv ${shellWord(own)} ${shellWord(path)}`
+  const what = 'has another name, by which another process may write to it: stop all that do, then give this directory'
+  throw new StorageError('unavailable', `${path} ${what} a file of its own: ${way}`)
 }

@@ -104,13 +104,18 @@ export const unlinkSync = (path: string): void => rmSync(path)
 interface Stats {
   readonly size: number
   readonly mtimeMs: number
+  readonly nlink: number
   isFile(): boolean
+  isSymbolicLink(): boolean
 }
 
 export function statSync(path: string, options?: { readonly throwIfNoEntry?: boolean }): Stats | undefined {
   if (options?.throwIfNoEntry === false && !existsSync(path)) return undefined
-  return { size: disk().get(path).length, mtimeMs: 0, isFile: () => true }
+  return { size: disk().get(path).length, mtimeMs: 0, nlink: 1, isFile: () => true, isSymbolicLink: () => false }
 }
+
+/** There are no links on it. */
+export const lstatSync: typeof statSync = statSync
 
 export function fstatSync(handle: number): { readonly size: number } {
   const file = fileOf(handle)
