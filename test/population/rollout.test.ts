@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { rollbackTemplate } from '../../src/apis/templates/rollback.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { waitFor } from '../support/wait-for.ts'
 import {
@@ -63,7 +64,13 @@ describe('waves', () => {
     await world.edit('t', { templates: [configMap('one', { a: '2' }), configMap('two')] })
     const stuck = await world.status('t', (s) => s['failed'] === 2 && s['waiting'] === 3)
     expect(stuck).toMatchObject({ matched: 5, synced: 0 })
-    expect(conditionOf(stuck, 'Progressing')).toMatchObject({ status: 'True', reason: 'RollingOut' })
+    const [first] = stuck['failures'] as JsonObject[]
+    expect(conditionOf(stuck, 'Progressing')).toMatchObject({
+      ...{ status: 'True', reason: 'RollingOut' },
+      message:
+        '0 of 5 namespaces hold generation 2; 2 that failed keep all places of spec.rollout.maxUnavailable until ' +
+        `they are mended, and 3 wait; first ${first?.['namespace']}: ConfigMap/two: AlreadyExists`,
+    })
     const begun = await holders(names, 'one', '2')
     expect(begun).toHaveLength(2)
     // A place that becomes free is taken by the next.
@@ -254,6 +261,10 @@ describe('maxPrune', () => {
     }
   })
 
+  const keeping =
+    'keep what it made, and create it again with spec.adopt: true: ' +
+    `kubectl patch namespacetemplate t --type=merge -p '{"spec":{"deletionPolicy":"Orphan"}}'`
+
   test('a deletion beyond the limit stops, corrects drift meanwhile, and goes on when it is confirmed', async () => {
     await world.template('t', [configMap('one')], { rollout: { maxPrune: 1 } })
     const names = await world.namespaces(2)
@@ -264,9 +275,13 @@ describe('maxPrune', () => {
       message:
         'deleting the template would delete objects in 2 namespaces, spec.rollout.maxPrune allows 1: ns-0, ns-1; ' +
         'nothing is changed. If it is meant, confirm it with: ' +
-        'kubectl annotate --overwrite namespacetemplate t policy.borough.dev/confirm-prune=2',
+        'kubectl annotate --overwrite namespacetemplate t policy.borough.dev/confirm-prune=2; ' +
+        `if not, ${keeping}`,
     })
     expect(conditionOf(status, 'Synced')).toMatchObject({ status: 'False', reason: 'TooManyPrunes' })
+    await expect(
+      rollbackTemplate(world.admin, { name: 't', dryRun: false }, AbortSignal.timeout(5_000)),
+    ).rejects.toThrow(`t is being deleted, and no rollback ends that; if it is not meant, ${keeping}`)
     expect(await world.eventsAbout('NamespaceTemplate', 'RolloutTooManyPrunes', 'default')).toHaveLength(1)
     await world.admin.delete(configMapResource, { namespace: 'ns-0', name: 'one' })
     const one = { namespace: 'ns-0', name: 'one' }
@@ -279,6 +294,19 @@ describe('maxPrune', () => {
     await confirm('t', '2')
     await waitFor(world.admin, templateResource, { name: 't' }, (o) => o === undefined)
     expect(await holders(names, 'one', '1')).toEqual([])
+  })
+
+  test('a deletion that was not meant keeps what was made, as its condition says, and is taken up again', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxPrune: 1 } })
+    const names = await world.namespaces(2)
+    await world.admin.delete(templateResource, { name: 't' })
+    await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+    await world.admin.patch(templateResource, { name: 't' }, { spec: { deletionPolicy: 'Orphan' } })
+    await waitFor(world.admin, templateResource, { name: 't' }, (o) => o === undefined)
+    expect(await holders(names, 'one', '1')).toEqual(names)
+    await world.template('t', [configMap('one', { a: '2' })], { adopt: true })
+    await world.status('t', (s) => s['synced'] === 2)
+    expect(await holders(names, 'one', '2')).toEqual(names)
   })
 
   test('a deletion up to the limit is not asked about', async () => {

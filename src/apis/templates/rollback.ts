@@ -3,6 +3,7 @@ import type { Client } from '../../client/client.ts'
 import { isConflict } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { revisionNamespace, revisionsOf } from './revisions.ts'
+import { keepsWhatItMade } from './rollout-limits.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
 
 export interface RollbackRequest {
@@ -26,6 +27,8 @@ export async function rollbackTemplate(
   signal: AbortSignal,
 ): Promise<RolledBack> {
   const template = (await client.get(templateResource, { name }, { signal })) as NamespaceTemplate
+  if (template.metadata.deletionTimestamp !== undefined)
+    throw new Error(`${name} is being deleted, and no rollback ends that; if it is not meant, ${keepsWhatItMade(name)}`)
   const from = template.metadata.generation ?? 0
   const revisions = await revisionsOf(client, template, signal)
   const target = revisions.find((r) => (generation === undefined ? r.generation < from : r.generation === generation))

@@ -35,3 +35,8 @@ export function rolloutErrors({ maxUnavailable, maxPrune }: Rollout): FieldError
 
 const isAmount = (value: number | string, least: number): boolean =>
   typeof value === 'number' ? value >= least : sharePattern.test(value) && Number.parseInt(value, 10) <= 100
+
+/** The way out of a deletion that was not meant: no API server takes one back. */
+export const keepsWhatItMade = (template: string): string =>
+  'keep what it made, and create it again with spec.adopt: true: ' +
+  `kubectl patch namespacetemplate ${template} --type=merge -p '{"spec":{"deletionPolicy":"Orphan"}}'`

@@ -19,7 +19,7 @@
 import { generationOf, isSameVersion, type TemplateLedger } from './ledger.ts'
 import { findBeyond, isDisabled, isRolloutPaused, type Matcher } from './match.ts'
 import type { PruneExcess } from './prunes.ts'
-import { limitOf } from './rollout-limits.ts'
+import { keepsWhatItMade, limitOf } from './rollout-limits.ts'
 import { applyAnnotation, type NamespaceTemplate, pauseRolloutAnnotation } from './types.ts'
 
 const haltReasons = ['Paused', 'PopulationPaused', 'TooManyPrunes'] as const
@@ -130,6 +130,13 @@ export class Rollouts {
     return this.#states.get(template)?.waiting.size ?? 0
   }
 
+  /** The amount of places, where what failed has all of them and others wait. */
+  heldUpIn(version: Matcher): number | undefined {
+    const state = this.#stateOf(version)
+    const isHeldUp = state.waiting.size > 0 && state.busy.size === 0 && this.#free(state) <= 0
+    return isHeldUp ? state.limit : undefined
+  }
+
   /** It is not for the template any more, and holds nothing of it. True: it had waited. */
   leave(template: string, namespace: string): boolean {
     const state = this.#states.get(template)
@@ -213,8 +220,8 @@ export class Rollouts {
     const message =
       `${isDeleted ? 'deleting the template' : `generation ${generationOf(version)}`} would delete objects in ` +
       `${pruned.size} namespaces, ${excess.allowed}: ${first}${more}; ` +
-      `nothing is changed. If it is meant, confirm it with: ${excess.confirmation}` +
-      (isDeleted ? '' : `; if not, go back with: borough template rollback ${nameOf(version)}`)
+      `nothing is changed. If it is meant, confirm it with: ${excess.confirmation}; if not, ` +
+      (isDeleted ? keepsWhatItMade(nameOf(version)) : `go back with: borough template rollback ${nameOf(version)}`)
     return { reason: 'TooManyPrunes', message }
   }
 

@@ -79,6 +79,16 @@ describe('conditions', () => {
       progressing: failedIn(1),
     },
     {
+      name: 'what failed has all places, and others wait',
+      found: { matched: 7, synced: 1, failed: 4, waiting: 2, heldUpIn: 4, failures: [failure] },
+      synced: ['False', 'Invalid', differ(6, 7)],
+      progressing: [
+        ...['True', 'RollingOut'],
+        '1 of 7 namespaces hold generation 3; 4 that failed keep all places of spec.rollout.maxUnavailable until ' +
+          'they are mended, and 2 wait; first n: ConfigMap/a: Invalid',
+      ],
+    },
+    {
       name: 'one failed, which it selects no more',
       found: { matched: 2, synced: 2, failed: 1, failures: [failure] },
       synced: ['False', 'Invalid', differ(1, 2)],

@@ -10,6 +10,8 @@ export interface Findings extends Tally {
   /** Namespaces that are selected. */
   readonly matched: number
   readonly waiting: number
+  /** What failed has all places of the rollout, so many. */
+  readonly heldUpIn?: number | undefined
   readonly halt: Halt | undefined
   readonly kinds: readonly string[]
 }
@@ -112,7 +114,7 @@ const exceptFor = (skipped: number): string =>
 type Told = Omit<TemplateCondition, 'lastTransitionTime'>
 
 function progress(version: Matcher, findings: Findings): Told {
-  const { matched, waiting, halt, synced, failed, skipped, extended, failures } = findings
+  const { matched, waiting, halt, synced, failed, skipped, extended, failures, heldUpIn } = findings
   const type = progressingCondition
   if (halt !== undefined) return { type, status: 'False', ...halt }
   if (version.template.metadata.deletionTimestamp !== undefined) {
@@ -129,7 +131,12 @@ function progress(version: Matcher, findings: Findings): Told {
     const failing = `${message}, and failed in ${failed}, first in ${failureText(first)}`
     return { type, status: 'False', reason: failedReason, message: failing }
   }
-  const message = `${synced} of ${matched} namespaces hold generation ${generation}`
+  const far = `${synced} of ${matched} namespaces hold generation ${generation}`
+  const message =
+    heldUpIn === undefined || failures[0] === undefined
+      ? far
+      : `${far}; ${heldUpIn} that failed keep all places of spec.rollout.maxUnavailable until they are mended, and ` +
+        `${waiting} wait; first ${failureText(failures[0])}`
   return { type, status: 'True', reason: 'RollingOut', message }
 }
 

@@ -72,7 +72,7 @@ beforeEach(() => {
     index: { holdings: { namespacesOf: () => known.holds ?? [], kindsOf: () => known.kindsHeld ?? [] } },
     metadata: { namespacesOf: () => known.sets ?? [] },
     surveys: { isDone: () => known.isSurveyed ?? true, looked: () => 4 },
-    rollouts: { review: () => known.halt, waiting: () => known.waiting ?? 0 },
+    rollouts: { review: () => known.halt, waiting: () => known.waiting ?? 0, heldUpIn: () => undefined },
     matchedNamespaces: { counted: () => known.matched ?? 0 },
     ledger: {
       tally: () => ({

@@ -98,7 +98,8 @@ export class TemplateReconciler implements Reconciler {
     const seen = tally.known + rollouts.waiting(name)
     if (template.status?.observedGeneration === generation && seen < matched) return
     const kinds = this.#remainingKinds(template)
-    const findings = { matched, ...tally, waiting: rollouts.waiting(name), halt, kinds }
+    const [waiting, heldUpIn] = [rollouts.waiting(name), rollouts.heldUpIn(version)]
+    const findings = { matched, ...tally, waiting, heldUpIn, halt, kinds }
     const status = statusOf(version, findings, clock.now())
     await this.#tellHaltOnce(template, rest === undefined ? halt : undefined)
     if (!isSameStatus(status, template.status)) recordedKinds.narrowed(template, kinds)
