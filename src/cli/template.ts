@@ -251,12 +251,19 @@ function parseGeneration(value: string): number {
 
 async function readTemplates(file: string): Promise<KubeObject[]> {
   const { isTemplate } = await import('../apis/templates/plan.ts')
-  return (await readDocuments(file, '--filename')).map((object) => {
-    if (!isTemplate(object)) {
-      throw new Error(
-        `${file}: only NamespaceTemplates can be planned, this is a ${object.kind} of ${object.apiVersion}`,
-      )
-    }
+  const all = await readDocuments(file, '--filename')
+  const templates = all.filter(isTemplate)
+  const others = all.filter((object) => !isTemplate(object))
+  // A template of a mistyped group is none of the others: left out, it would look as if it changed nothing.
+  const wrong = others.find(({ kind }) => templates.length === 0 || kind === 'NamespaceTemplate')
+  if (wrong !== undefined) {
+    throw new Error(`${file}: only NamespaceTemplates can be planned, this is a ${wrong.kind} of ${wrong.apiVersion}`)
+  }
+  if (others.length > 0) {
+    const names = others.map(({ kind, metadata }) => `${kind} ${metadata?.name}`).join(', ')
+    process.stderr.write(`${file}: only NamespaceTemplates are planned, left out: ${visibleText(names)}\n`)
+  }
+  return templates.map((object) => {
     if (!object.metadata?.name) throw new Error(`${file}: a template without metadata.name`)
     return { ...object, metadata: object.metadata }
   })

@@ -30,15 +30,15 @@ export interface FieldError {
 
 /** Ours: of a value that is a megabyte long its client is sent the beginning. */
 const maxShownLength = 10_000
+/** Of what stands in annotations that only we read: as much as says which value it is. */
+export const shownOfAnnotation = 128
 
 /** Strings quoted, numbers and booleans bare, the rest as JSON (1.36 form). */
-function show(value: unknown): string {
-  if (typeof value === 'string') return value.length > maxShownLength ? `${quote(cut(value))}...` : quote(value)
+function show(value: unknown, most: number = maxShownLength): string {
+  if (typeof value === 'string') return value.length > most ? `${quote(value.slice(0, most))}...` : quote(value)
   const text = marshal(value)
-  return text.length > maxShownLength ? `${cut(text)}...` : text
+  return text.length > most ? `${text.slice(0, most)}...` : text
 }
-
-const cut = (text: string): string => text.slice(0, maxShownLength)
 
 const withDetail = (text: string, detail: string | undefined): string => (detail ? `${text}: ${detail}` : text)
 
@@ -48,11 +48,11 @@ export const fieldRequired = (field: string, detail?: string): FieldError => ({
   body: withDetail('Required value', detail),
 })
 
-export const fieldInvalid = (field: string, value: unknown, detail: string): FieldError => ({
+export const fieldInvalid = (field: string, value: unknown, detail: string, most?: number): FieldError => ({
   type: 'FieldValueInvalid',
   field,
   get body() {
-    return withDetail(`Invalid value: ${show(value)}`, detail)
+    return withDetail(`Invalid value: ${show(value, most)}`, detail)
   },
 })
 

@@ -71,6 +71,30 @@ test('plan exits 0 where nothing would change, 2 where something would, 1 where 
   expect(none.stderr).toMatch(/^borough: .*only NamespaceTemplates can be planned, this is a Config of v1\n$/)
 })
 
+test('plan of a file with other objects too leaves those out, and says so; not one of a mistyped group', async () => {
+  const mixed = join(folder, 'mixed.yaml')
+  const quota = 'apiVersion: policy.borough.dev/v1alpha1\nkind: ClusterResourceQuota\nmetadata: {name: q}\n'
+  const other = 'apiVersion: policy.borouh.dev/v1\nkind: NamespaceTemplate\nmetadata: {name: o}\n'
+  await writeFile(mixed, `${quota}---${manifest('2')}`)
+  await writeFile(join(folder, 'other.yaml'), `${other}---${manifest('2')}`)
+  const [planned, refused] = await Promise.all([
+    run('plan', '--quiet', '-f', mixed, '-o', 'name'),
+    run('plan', '--quiet', '-f', join(folder, 'other.yaml')),
+  ])
+  expect(planned).toEqual({
+    code: 2,
+    stderr: `${mixed}: only NamespaceTemplates are planned, left out: ClusterResourceQuota q\n`,
+    stdout: 'namespace/team-a\nnamespace/team-b\n',
+  })
+  expect(refused).toEqual({
+    code: 1,
+    stderr:
+      `borough: ${join(folder, 'other.yaml')}: only NamespaceTemplates can be planned, this is a NamespaceTemplate ` +
+      'of policy.borouh.dev/v1\n',
+    stdout: '',
+  })
+})
+
 test('describe says what the author of a namespace has to give', async () => {
   await plane.client.create(templates, {
     metadata: { name: 'asks', annotations: { 'policy/namespace-template-require-permission': 'true' } },

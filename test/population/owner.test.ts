@@ -60,9 +60,10 @@ const cannotAssign = (user: string, owner: string, name: string): Status =>
     `user "${user}" cannot make "${owner}" the owner of a namespace: ` +
       'annotation borough.dev/owner needs the verb "assign-owner" on namespaces',
   )
+const shown = (owner: string): string => (owner.length > 128 ? `${quote(owner.slice(0, 128))}...` : quote(owner))
 const invalidOwner = (name: string, owner: string, why: string): Status =>
   invalidObject({ kind: 'Namespace', name }, [
-    `metadata.annotations[${ownerKey}]: Invalid value: ${quote(owner)}: ${why}`,
+    `metadata.annotations[${ownerKey}]: Invalid value: ${shown(owner)}: ${why}`,
   ])
 
 describe('$(OWNER)', () => {

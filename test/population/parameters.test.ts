@@ -91,6 +91,11 @@ describe.each(clusters)('$where', ({ start }) => {
     expect(faultsIn(bad)).toEqual([String(faults[0]).replace('medium', 'huge')])
     expect(faultsIn(await refusal(annotate('bad-b', { [costKey]: null })))).toEqual([faults[1]])
     expect(faultsIn(await refusal(annotate('bad-b', { [costKey]: '12345' })))[0]).toContain('Invalid value: "12345"')
+    // Of a long one the beginning says which it is.
+    expect(faultsIn(await refusal(annotate('bad-b', { [costKey]: '1'.repeat(2000) })))).toEqual([
+      `metadata.annotations[${costKey}]: Invalid value: "${'1'.repeat(128)}"...: parameter "costCentre" of template ` +
+        '"bad" must have at most 1024 characters',
+    ])
   })
 
   test('a changed value brings the namespace to what the template says with it', async () => {

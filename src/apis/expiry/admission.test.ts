@@ -98,6 +98,18 @@ describe('the end of a namespace', () => {
         '90m or 24h',
     ],
     [
+      'a long text',
+      { [ttl]: 'x'.repeat(5000) },
+      `metadata.annotations[borough.dev/ttl]: Invalid value: "${'x'.repeat(128)}"...: must be a duration of a second ` +
+        'or more, such as 90m or 24h',
+    ],
+    [
+      'a long text in place of a time',
+      { [expiresAt]: 'x'.repeat(5000) },
+      `metadata.annotations[borough.dev/expires-at]: Invalid value: "${'x'.repeat(128)}"...: must be a time as RFC ` +
+        '3339 has it, such as 2030-12-31T18:00:00Z',
+    ],
+    [
       'a time that is over',
       { [expiresAt]: at(-1) },
       `metadata.annotations[borough.dev/expires-at]: Invalid value: "${at(-1)}": must be in the future: it is ${at(0)}`,

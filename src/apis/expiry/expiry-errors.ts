@@ -1,5 +1,5 @@
 /** What is wrong with the annotations of expiry, and which right a change of them takes. Pure. */
-import { type FieldError, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
+import { type FieldError, fieldInvalid, fieldRequired, shownOfAnnotation } from '../../kube/field-error.ts'
 import { formatTime, parseTime } from '../../kube/time.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { deletionProtectionAnnotation } from '../namespaces/types.ts'
@@ -19,7 +19,7 @@ export function expiryErrors(next: KubeObject, old: KubeObject | undefined, cont
   const [time, ttl] = [annotation(next, expiresAtAnnotation), annotation(next, ttlAnnotation)]
   const errors: FieldError[] = []
   if (ttl !== undefined && ttl !== annotation(old, ttlAnnotation) && parseLifetime(ttl) === undefined) {
-    errors.push(fieldInvalid(fieldOf(ttlAnnotation), ttl, noLifetime))
+    errors.push(fieldInvalid(fieldOf(ttlAnnotation), ttl, noLifetime, shownOfAnnotation))
     // No end could be made of it: that one is missing is no second fault.
     if (time === undefined) return errors
   }
@@ -27,7 +27,8 @@ export function expiryErrors(next: KubeObject, old: KubeObject | undefined, cont
     return [...errors, ...limitErrors(next, old, context)]
   const dueMs = parseTime(time)
   if (dueMs === undefined) {
-    errors.push(fieldInvalid(timeField, time, 'must be a time as RFC 3339 has it, such as 2030-12-31T18:00:00Z'))
+    const why = 'must be a time as RFC 3339 has it, such as 2030-12-31T18:00:00Z'
+    errors.push(fieldInvalid(timeField, time, why, shownOfAnnotation))
   } else if (neverExpires(next.metadata.name ?? '')) {
     errors.push(endInvalid(next, old, context, 'this namespace does not expire: the cluster needs it'))
   } else if (dueMs <= context.nowMs) {

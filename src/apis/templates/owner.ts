@@ -5,7 +5,7 @@
  */
 import type { Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
-import { fieldInvalid } from '../../kube/field-error.ts'
+import { fieldInvalid, shownOfAnnotation } from '../../kube/field-error.ts'
 import { forbidden, invalid } from '../../kube/status-error.ts'
 import type { Unvalidated } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
@@ -39,7 +39,7 @@ export function checkOwner({ type, name, user, object, oldObject }: Attributes, 
   const owner = object?.metadata.annotations?.[ownerKey]
   if (owner === undefined || owner === oldObject?.metadata.annotations?.[ownerKey]) return
   const wrong = findWrongOwner(owner)
-  if (wrong !== undefined) throw invalid(type, name, [fieldInvalid(field, owner, wrong)])
+  if (wrong !== undefined) throw invalid(type, name, [fieldInvalid(field, owner, wrong, shownOfAnnotation)])
   if (oldObject !== undefined) {
     const before = ownerOf(oldObject)
     if (before === owner) return

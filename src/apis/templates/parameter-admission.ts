@@ -1,7 +1,13 @@
 /** What admission says of parameters: of a template that declares them, and of a namespace that gives them. */
 import type { Attributes } from '../../admission/admission.ts'
 import { append } from '../../base/append.ts'
-import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
+import {
+  type FieldError,
+  fieldForbidden,
+  fieldInvalid,
+  fieldRequired,
+  shownOfAnnotation,
+} from '../../kube/field-error.ts'
 import { invalid } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { findInCondition, longestExpression, longestTogether } from './conditions.ts'
@@ -67,7 +73,9 @@ export function checkParameters(
       const given = before && declared && givenFor(declared, before.old)
       if (!isNew && given === (value ?? '')) continue
       const message = `parameter "${parameter}" of template "${template.metadata.name}" ${wrong}`
-      errors.push(value === undefined ? fieldRequired(field, message) : fieldInvalid(field, value, message))
+      errors.push(
+        value === undefined ? fieldRequired(field, message) : fieldInvalid(field, value, message, shownOfAnnotation),
+      )
     }
   }
   if (errors.length > 0) throw invalid(type, name, errors)
