@@ -3,7 +3,6 @@ import { type BootstrapParts, bootstrap } from '../apis/controlplane/bootstrap.t
 import { KubernetesService } from '../apis/controlplane/kubernetes-service.ts'
 import type { Authentication } from '../authn/open-authentication.ts'
 import type { Client } from '../client/client.ts'
-import { rememberStore } from '../storage/served-storage.ts'
 import { isStorageError } from '../storage/storage.ts'
 import { controllerRulesOf } from './features.ts'
 import type { Core } from './wire.ts'
@@ -16,8 +15,6 @@ export async function bootstrapServer(
 ): Promise<KubernetesService> {
   const service = kubernetesServiceOf(core, client)
   await bootstrap(bootstrapParts(core, client, authentication, service))
-  // After the first objects: an etcd that was never filled is not one that has lost everything.
-  await rememberStore(core.config)
   return service
 }
 

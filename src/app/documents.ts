@@ -32,6 +32,7 @@ export function documentsOf(
   const openapi = new OpenapiDocuments({ types: catalog.types, catalog, clock, turns, version: gitVersion(build) })
   return {
     health: {
+      clock,
       checks: {
         healthz: [ping, ...kms],
         livez: [ping, ...kms],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { FakeClock } from '../base/fake-clock.ts'
 import type { ApiRequest } from './api.ts'
 import { findHealthHandler, type HealthCheck, healthPaths, ping } from './health.ts'
 
@@ -12,11 +13,14 @@ const bad: HealthCheck = {
 
 function server(checks: readonly HealthCheck[]) {
   const failures: string[] = []
+  const clock = new FakeClock()
   const deps = {
+    clock,
     checks: { healthz: checks, livez: checks, readyz: checks },
     onFailure: (endpoint: string, check: string, error: unknown) => failures.push(`${endpoint} ${check} ${error}`),
   }
   return {
+    clock,
     failures,
     paths: healthPaths(deps),
     async get(path: string, query = '') {
@@ -99,6 +103,23 @@ describe('health', () => {
     const s = server([bad])
     await s.get('/livez')
     expect(s.failures).toEqual(['livez informer-sync Error: the secret reason'])
+  })
+
+  it('a check that gives no answer has failed after a few seconds, and is told to give up', async () => {
+    let given: AbortSignal | undefined
+    const check = (signal: AbortSignal): Promise<void> => {
+      given = signal
+      return new Promise(() => undefined)
+    }
+    const s = server([good, { name: 'etcd', check }])
+    const answer = s.get('/readyz')
+    await s.clock.advance(4000)
+    expect(await answer).toEqual({
+      status: 500,
+      text: '[+]storage ok\n[-]etcd failed: reason withheld\nreadyz check failed\n',
+    })
+    expect(s.failures).toEqual(['readyz etcd Error: no answer within 4 s'])
+    expect(given?.aborted).toBe(true)
   })
 
   it('tells its paths', () => {

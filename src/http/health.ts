@@ -3,6 +3,7 @@
  * reason of a failure goes to `onFailure` and never into the answer.
  * @see k8s.io/apiserver/pkg/server/healthz v0.36
  */
+import type { Clock } from '../base/clock.ts'
 import { methodNotAllowed } from '../kube/status-error.ts'
 import { authenticatedGroup } from '../kube/user.ts'
 import type { ApiRequest, ApiResponse, RequestContext } from './api.ts'
@@ -19,6 +20,7 @@ export interface HealthCheck {
 }
 
 export interface HealthDeps {
+  readonly clock: Pick<Clock, 'after'>
   readonly checks: Readonly<Record<HealthEndpoint, readonly HealthCheck[]>>
   readonly onFailure: (endpoint: HealthEndpoint, check: string, error: unknown) => void
 }
@@ -54,6 +56,9 @@ export function healthPaths(deps: HealthDeps): readonly string[] {
     ...checks.map((c) => `/${endpoint}/${c.name}`),
   ])
 }
+
+/** Who asks gives up himself after a while, and would learn nothing. */
+const patienceMs = 4000
 
 /** Told of one check. */
 const maxWarnings = 100
@@ -123,12 +128,20 @@ async function run(
   signal: AbortSignal,
   deps: HealthDeps,
 ): Promise<Outcome> {
+  const late = new AbortController()
+  const { promise: tooLate, reject } = Promise.withResolvers<never>()
+  const timer = deps.clock.after(patienceMs, () => {
+    reject(new Error(`no answer within ${patienceMs / 1000} s`))
+    late.abort()
+  })
   try {
-    await check.check(signal)
+    await Promise.race([check.check(AbortSignal.any([signal, late.signal])), tooLate])
     return { name: check.name, healthy: true }
   } catch (error) {
     deps.onFailure(endpoint, check.name, error)
     return { name: check.name, healthy: false }
+  } finally {
+    timer.cancel()
   }
 }
 

@@ -27,8 +27,9 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 export function webhookServe(deps: WebhookServerDeps): Serve {
-  const { log, metrics } = deps
+  const { clock, log, metrics } = deps
   const health = {
+    clock,
     checks: { healthz: [ping], livez: [ping], readyz: [ping, deps.ready] },
     onFailure: (endpoint: string, check: string, error: unknown) =>
       log.error({ endpoint, check, error }, 'a health check failed'),

@@ -1,9 +1,9 @@
 /** The store as a server opens it: the engine of the configuration, and only if no unfinished copy lies there. */
 
-import { rememberServed, requireServed } from './etcd-served.ts'
+import { rememberServed, requireServed, ServedNotes } from './etcd-served.ts'
 import { checkKnownLevel, checkLevel } from './format-level.ts'
 import { type BegunStorage, beginStorage, begun, type StoragePlace } from './open-storage.ts'
-import type { Storage } from './storage.ts'
+import type { Revision, Storage } from './storage.ts'
 import type { EtcdChoice } from './storage-choice.ts'
 import { checkDirectory, checkStore } from './unfinished-copy.ts'
 
@@ -39,9 +39,18 @@ export async function beginServedStorage(place: StoragePlace, check: CheckLevel 
 const etcdName = ({ endpoints, prefix }: Pick<EtcdChoice, 'endpoints' | 'prefix'>): string =>
   `etcd at ${endpoints.join(',')}${prefix}`
 
-/** From now on an etcd that holds nothing is not taken for a new one. @throws PrivateFileError */
-export async function rememberStore({ storage, dataDir }: Pick<StoragePlace, 'storage' | 'dataDir'>): Promise<void> {
-  if (storage.engine === 'etcd' && dataDir !== undefined) await rememberServed(dataDir, etcdName(storage))
+/**
+ * From now on an etcd that holds nothing is not taken for a new one, and one that has gone back is recognised; that is
+ * kept up to date until the end. @throws PrivateFileError
+ */
+export async function rememberStore(
+  { storage, dataDir, clock, log }: StoragePlace,
+  revision: () => Revision,
+): Promise<AsyncDisposable | undefined> {
+  if (storage.engine !== 'etcd' || dataDir === undefined) return undefined
+  const name = etcdName(storage)
+  await rememberServed(dataDir, name, revision())
+  return new ServedNotes({ dataDir, name, revision, clock, log })
 }
 
 type CheckLevel = (storage: Storage, name: string) => Promise<void>

@@ -1,4 +1,7 @@
-/** An etcd that lost everything looks like a new one: a server that has served one says so, and does not begin anew. */
+/**
+ * An etcd that lost everything looks like a new one, and one that lost its end like one that never had it: a server
+ * that has served it says so, and does not go on by itself.
+ */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { BoroughProcess, borough } from '../interop/borough-process.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
@@ -43,6 +46,40 @@ describe.skipIf(etcdVersion === undefined)(`etcd${etcdVersion ? '' : ` (skipped:
     await server.start()
     expect(await namesIn()).not.toContain('kept')
     await server.end('SIGKILL')
+    server.version = { ...server.version, flags: [] }
+    await server.start()
+  })
+
+  it('that has gone back is not served as if nothing had been written since, unless that is accepted', {
+    timeout: 180_000,
+  }, async () => {
+    const etcd = await EtcdServer.start()
+    onTestFinished(() => etcd[Symbol.asyncDispose]())
+    const { host } = new URL(etcd.endpoint)
+    const server = await BoroughProcess.start([`--storage=etcd://${host}`])
+    onTestFinished(() => server[Symbol.asyncDispose]())
+    await server.end('SIGTERM')
+    await etcd.stop('SIGTERM')
+    await etcd.keepData()
+    await etcd.start()
+    await server.start()
+    const client = clientOf(await server.adminKubeconfig(), server)
+    await client.create(configMaps, { metadata: { name: 'lost', namespace: 'default' } })
+    await server.end('SIGTERM')
+    await etcd.stop('SIGTERM')
+    await etcd.putBackData()
+    await etcd.start()
+
+    const place = [`--data-dir=${server.dataDir}`, `--listen=${server.listen}`, `--storage=etcd://${host}`]
+    const { code, stderr } = await borough(['up', ...place])
+    const range = `ends at revision \\d+, and ${server.dataDir} has served it up to \\d+`
+    const why = 'what was written between is missing, as after a restore from a snapshot'
+    const remedy = 'Serve what is left with --accept-loss, once'
+    expect(stderr).toMatch(new RegExp(`^borough: etcd at ${host} ${range}: ${why}. ${remedy}\n$`))
+    expect(code).toBe(1)
+    server.version = { ...server.version, flags: ['--accept-loss'] }
+    await server.start()
+    await server.end('SIGTERM')
     server.version = { ...server.version, flags: [] }
     await server.start()
   })

@@ -1,7 +1,7 @@
 /**
  * An etcd that is restored from a snapshot under two servers and their load, by etcd's own tools: from then on nothing
- * is acknowledged and nothing is read, the servers say why, and started again they serve what the snapshot holds, all
- * that was acknowledged before it included.
+ * is acknowledged and nothing is read, the servers say why, and started again, with the loss accepted, they serve what
+ * the snapshot holds, all that was acknowledged before it included.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -111,6 +111,7 @@ describe.skipIf(program === undefined)(`a snapshot of etcd${why}`, { timeout: 30
 
     for (const server of servers) {
       await server.end('SIGTERM')
+      server.version = { ...server.version, flags: ['--accept-loss'] }
       await supervised(() => server.start())
     }
     for (const client of clients) {
