@@ -3,18 +3,22 @@ import { type BootstrapParts, bootstrap } from '../apis/controlplane/bootstrap.t
 import { KubernetesService } from '../apis/controlplane/kubernetes-service.ts'
 import type { Authentication } from '../authn/open-authentication.ts'
 import type { Client } from '../client/client.ts'
+import { rememberStore } from '../storage/served-storage.ts'
 import { isStorageError } from '../storage/storage.ts'
 import { controllerRulesOf } from './features.ts'
 import type { Core } from './wire.ts'
 
-/** The service is stored, and followed once it is told to. */
+/** The service is stored, and followed once it is told to. `opening`: closes what goes on. */
 export async function bootstrapServer(
   core: Core,
   client: Client,
   authentication: Authentication,
+  opening: AsyncDisposableStack,
 ): Promise<KubernetesService> {
   const service = kubernetesServiceOf(core, client)
   await bootstrap(bootstrapParts(core, client, authentication, service))
+  // After the first objects: an etcd that was never filled is not one that has lost everything.
+  opening.use(await rememberStore(core.config, () => core.cache.revision))
   return service
 }
 

@@ -16,7 +16,7 @@ import { adminUser, serverUser, type UserInfo } from '../kube/user.ts'
 import { type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
-import { closeOpened, rememberStore } from '../storage/served-storage.ts'
+import { closeOpened } from '../storage/served-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createApiServer } from './api-server.ts'
 import { bootstrapServer } from './bootstrap.ts'
@@ -107,9 +107,12 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     flowControl,
   })
 
-  const kubernetesService = await bootstrapServer(core, client(serverUser, 'borough/bootstrap'), authentication)
-  // After the first objects: an etcd that was never filled is not one that has lost everything.
-  opening.use(await rememberStore(config, () => core.cache.revision))
+  const kubernetesService = await bootstrapServer(
+    core,
+    client(serverUser, 'borough/bootstrap'),
+    authentication,
+    opening,
+  )
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
   formatLevels = opening.use(await agreeOnFormat(config, () => leadership.identity(), { storage, client }))
