@@ -107,18 +107,13 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     flowControl,
   })
 
-  const kubernetesService = await bootstrapServer(
-    core,
-    client(serverUser, 'borough/bootstrap'),
-    authentication,
-    opening,
-  )
+  const kubernetes = await bootstrapServer(core, client(serverUser, 'borough/bootstrap'), authentication, opening)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
   formatLevels = opening.use(await agreeOnFormat(config, () => leadership.identity(), { storage, client }))
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
-  kubernetesService.follow()
-  opening.defer(() => kubernetesService.stop())
+  kubernetes.follow()
+  opening.defer(() => kubernetes.stop())
   opening.defer(() => features.hold.release())
   const running = opening.move()
 
@@ -132,7 +127,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     client: (user = adminUser) => client(user, 'borough'),
     listening(host, port) {
       address = reachedUrl(host, port).slice('https://'.length)
-      kubernetesService.listening(host, port)
+      kubernetes.listening(host, port)
     },
     drain: () => features.hold.release(),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
