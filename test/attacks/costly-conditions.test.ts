@@ -103,3 +103,22 @@ test('attack: passes over what has not changed judge none of it again', async ()
   // To judge all that a budget allows, once for each namespace, would take so many.
   expect(looks.stop().all).toBeLessThan(namespaces * looksOfOneBudget)
 }, 60_000)
+
+test('attack: a write of what may be protected is judged a few conditions at a time', async () => {
+  const protectedName = 'guarded'
+  const objects = Array.from({ length: 12 }, (_, n) => ({
+    when: `${when(100 + n)} && namespaceObject.metadata.name == 'nowhere'`,
+    protect: true,
+    template: configMap(n === 0 ? protectedName : `guarded-${n}`),
+  }))
+  const spec = { ...specOf(0, '1'), objects }
+  await plane.client.create(templateResource, { metadata: { name: 'guards' }, spec } as KubeObject)
+  // Else the controller would have judged what the write asks.
+  const switchOf = { namespace: 'kube-system', name: 'borough-population' }
+  await plane.client.create(configMapResource, { metadata: switchOf, data: { paused: 'true' } } as KubeObject)
+  await plane.client.patch(namespaceResource, { name: 'n0' }, { metadata: { annotations: { a: 'of a tenant' } } })
+  const looks = new Looks()
+  await plane.client.create(configMapResource, { metadata: { namespace: 'n0', name: protectedName } })
+  expect(looks.stop().all).toBeGreaterThan(looksOfOneBudget / 3)
+  expect(looks.most).toBeLessThan(looksOfOneBudget / 3)
+})

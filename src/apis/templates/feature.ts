@@ -125,6 +125,7 @@ const protectionDeps = (
 ): Parameters<typeof templateProtection>[0] => ({
   authorizer: context.authorizer,
   records,
+  turns: context.turns,
   matchers: () => templates.matchers(),
   protects: (type) => templates.protects(type),
   onProtectedKindsChange: (listener) => templates.onProtectedKindsChange(listener),

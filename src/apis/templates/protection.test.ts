@@ -152,6 +152,11 @@ describe('a protected object', () => {
     { name: 'is no template’s if it is not recorded', given: { ...update(changed), records: [] } },
     { name: 'is another one than the recorded', given: { ...update(changed), records: [recorded({ uid: 'v' })] } },
     { name: 'is another template’s', given: { ...update(changed), records: [recorded({ template: 'u' })] } },
+    {
+      name: 'stays its template’s while another one that comes first takes its place',
+      given: { ...update(changed), templates: [template('a', [entry('c')]), protecting] },
+      is: refused('update'),
+    },
     { name: 'is recorded by its name', given: { ...update(changed), records: [recorded({ name: 'd' })] } },
     { name: 'has a status of its own', given: update(changed, old, { subresource: 'status' }) },
     {

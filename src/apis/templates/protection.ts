@@ -6,6 +6,8 @@
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
+import { andThen } from '../../base/eventual.ts'
+import type { Turns } from '../../base/turns.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -16,6 +18,7 @@ import { type AppliedObject, type AppliedRecords, identityOfApplied } from './ap
 import { isCaretaker } from './caretakers.ts'
 import { resolveNameOnly } from './clones.ts'
 import { Conditions } from './conditions.ts'
+import { judgeAheadIn } from './judge-ahead.ts'
 import { type Matcher, selectTemplates } from './match.ts'
 import { mayDo } from './may-do.ts'
 import { evaluateParameters } from './parameters.ts'
@@ -27,6 +30,8 @@ import { keptByStatus, type NamespaceTemplate } from './types.ts'
 export interface ProtectionDeps {
   readonly authorizer: Authorizer
   readonly records: Pick<AppliedRecords, 'of'>
+  /** As in `TemplateAdmissionDeps`. */
+  readonly turns: Turns
   matchers(): Iterable<Matcher>
   /** Whether any template protects objects of this kind. */
   protects(type: ResourceType): boolean
@@ -42,9 +47,14 @@ export const templateProtection = (deps: ProtectionDeps): AdmissionPlugin => ({
   validate(a) {
     // What is created together with its namespace is ours.
     if (isCaretaker(a.user) || a.pendingScope !== undefined || isStatusAlone(a)) return
-    const template = protectorOf(a, deps)
-    if (template === undefined || isLastStep(a) || mayDo(deps.authorizer, a.user, 'bypass', template)) return
-    throw forbidden(a.type, a.name, protectionRefusal(a, `${a.type.kind} ${a.name}`, template))
+    const namespace = deps.findNamespace(a.namespace)
+    if (namespace === undefined) return
+    const templates = candidatesFor(a, namespace, deps)
+    if (templates.length === 0) return
+    const conditions = new Conditions(namespace)
+    return andThen(judgeAheadIn(a, conditions.ahead(templates), deps.turns), () =>
+      refuseOthers(a, templates, conditions, deps),
+    )
   },
 })
 
@@ -66,20 +76,32 @@ export const protectedKindsOf = (template: NamespaceTemplate): string[] =>
 
 export const protectedKind = (group: string, kind: string): string => `${group}/${kind}`
 
-/** The template whose object it is, or whose object belongs in its place. */
-function protectorOf(a: Attributes, deps: ProtectionDeps): string | undefined {
-  const namespace = deps.findNamespace(a.namespace)
-  if (namespace === undefined) return undefined
-  const identity = identityOf({ apiVersion: `${a.type.group}/`, kind: a.type.kind, metadata: { name: a.name } })
-  const conditions = new Conditions(namespace)
-  const holder = selectTemplates(deps.matchers(), namespace)
-    .filter((template) => mayProtect(template, a))
-    .find((template) => isProtectedIn(template, conditions, identity, deps))?.metadata.name
-  if (holder === undefined || a.oldObject === undefined) return holder
-  // An object that was there before, and that no template made, is its owner's.
-  const claim = claimOf(deps, namespace, identity)
-  return claim?.template === holder && claim.uid === a.oldObject.metadata.uid ? holder : undefined
+/**
+ * The template whose object it is, or those whose object belongs in its place. An object that was there before, and that
+ * no template made, is its owner's.
+ */
+function candidatesFor(a: Attributes, namespace: Namespace, deps: ProtectionDeps): readonly NamespaceTemplate[] {
+  const claim = a.oldObject === undefined ? undefined : claimOf(deps, namespace, identityIn(a))
+  if (a.oldObject !== undefined && (claim === undefined || claim.uid !== a.oldObject.metadata.uid)) return []
+  return selectTemplates(deps.matchers(), namespace).filter(
+    (template) => (claim === undefined || claim.template === template.metadata.name) && mayProtect(template, a),
+  )
 }
+
+function refuseOthers(
+  a: Attributes,
+  templates: readonly NamespaceTemplate[],
+  conditions: Conditions,
+  deps: ProtectionDeps,
+): void {
+  const identity = identityIn(a)
+  const template = templates.find((t) => isProtectedIn(t, conditions, identity, deps))?.metadata.name
+  if (template === undefined || isLastStep(a) || mayDo(deps.authorizer, a.user, 'bypass', template)) return
+  throw forbidden(a.type, a.name, protectionRefusal(a, `${a.type.kind} ${a.name}`, template))
+}
+
+const identityIn = ({ type, name }: Attributes): string =>
+  identityOf({ apiVersion: `${type.group}/`, kind: type.kind, metadata: { name } })
 
 /** By the names that stand in it: most objects of a kind are not a template's, and nothing is rendered for them. */
 const mayProtect = (template: NamespaceTemplate, { name, type }: Attributes): boolean =>
@@ -90,7 +112,7 @@ const mayProtect = (template: NamespaceTemplate, { name, type }: Attributes): bo
 
 const claimOf = (
   { records }: Pick<ProtectionDeps, 'records'>,
-  { metadata }: Namespace,
+  { metadata }: Pick<Namespace, 'metadata'>,
   identity: string,
 ): AppliedObject | undefined => records.of(nameOf(metadata)).find((o) => identityOfApplied(o) === identity)
 
