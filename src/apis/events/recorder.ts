@@ -11,6 +11,7 @@ import type { Client } from '../../client/client.ts'
 import type { ControllerContext, FeatureContext } from '../../feature/feature.ts'
 import { formatTime } from '../../kube/time.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { EventBudget } from './event-budget.ts'
 
 const eventResource = { group: '', version: 'v1', resource: 'events' } as const
 
@@ -23,6 +24,11 @@ export interface EventRecord {
   /** UpperCamelCase, for machines. */
   readonly reason: string
   readonly message: string
+  /**
+   * Where one object is told of many others: of which. Each has a budget for itself, so that one tenant's Events do not
+   * keep those of the others from being written.
+   */
+  readonly because?: string
 }
 
 export interface EventRecorderDeps {
@@ -45,6 +51,8 @@ const writers = 2
 interface Counted {
   readonly name: string
   readonly namespace: string
+  /** Whose budget it takes from. */
+  readonly about: string
   count: number
   writtenMs: number
   /** Its count is written when it may be. */
@@ -55,10 +63,12 @@ export class EventRecorder {
   readonly #deps: EventRecorderDeps
   readonly #counts = new Map<string, Counted>()
   readonly #waiting: (() => Promise<unknown>)[] = []
+  readonly #budget: EventBudget
   #writing = 0
 
   constructor(deps: EventRecorderDeps) {
     this.#deps = deps
+    this.#budget = new EventBudget(deps.clock)
   }
 
   /** Behind the work it tells of: a wave of ten thousand must not wait for ten thousand Events. */
@@ -93,29 +103,42 @@ export class EventRecorder {
       known.count++
       if (this.#isPutOff(key, known) || (await this.#writeCount(key, known))) return
     }
+    const about = JSON.stringify([object.metadata.uid ?? object.metadata.name, namespace, event.because])
+    if (this.#budget.take(about) > 0) {
+      log.debug({ reason, object: object.metadata.name }, 'too many events about one object: one is left out')
+      return
+    }
     try {
       const created = await client.create(eventResource, this.#eventOf(event))
       if (this.#counts.size >= remembered) this.#counts.clear()
       const { name = '' } = created.metadata
-      this.#counts.set(key, { name, namespace, count: 1, writtenMs: clock.monotonic(), isDue: false })
+      this.#counts.set(key, { name, namespace, about, count: 1, writtenMs: clock.monotonic(), isDue: false })
     } catch (error) {
       log.debug({ error, reason }, 'an event could not be recorded')
     }
   }
 
   #isPutOff(key: string, known: Counted): boolean {
-    const { clock } = this.#deps
-    const leftMs = known.writtenMs + countEveryMs - clock.monotonic()
+    const leftMs = known.writtenMs + countEveryMs - this.#deps.clock.monotonic()
     if (known.isDue || leftMs <= 0) return known.isDue
-    known.isDue = true
-    clock.after(leftMs, () => this.#writeSoon(() => this.#writeCount(key, known)))
+    this.#countIn(leftMs, key, known)
     return true
+  }
+
+  #countIn(ms: number, key: string, known: Counted): void {
+    known.isDue = true
+    this.#deps.clock.after(ms, () => this.#writeSoon(() => this.#writeCount(key, known)))
   }
 
   /** False: it has expired or gone with its namespace, and is to be said anew. */
   async #writeCount(key: string, known: Counted): Promise<boolean> {
     const { client, clock, log } = this.#deps
-    const { name, namespace, count } = known
+    const { name, namespace, about, count } = known
+    const waitMs = this.#budget.take(about)
+    if (waitMs > 0) {
+      this.#countIn(waitMs, key, known)
+      return true
+    }
     known.isDue = false
     known.writtenMs = clock.monotonic()
     try {

@@ -77,8 +77,8 @@ export const protectedKindsOf = (template: NamespaceTemplate): string[] =>
 export const protectedKind = (group: string, kind: string): string => `${group}/${kind}`
 
 /**
- * The template whose object it is, or those whose object belongs in its place. An object that was there before, and that
- * no template made, is its owner's.
+ * The template whose object it is, or those whose object belongs in its place. An object that was there before, and
+ * that no template made, is its owner's.
  */
 function candidatesFor(a: Attributes, namespace: Namespace, deps: ProtectionDeps): readonly NamespaceTemplate[] {
   const claim = a.oldObject === undefined ? undefined : claimOf(deps, namespace, identityIn(a))

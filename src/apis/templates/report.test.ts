@@ -30,7 +30,7 @@ describe('an event tells', () => {
   const failure = { reason: 'Forbidden', message: 'no', retriable: false }
   const both = (reason: string) => [
     { type: 'Warning', reason, ...aboutNamespace, message: 'ConfigMap/a of template t: no' },
-    { type: 'Warning', reason, ...aboutTemplate, message: 'ConfigMap/a in namespace n: no' },
+    { type: 'Warning', reason, ...aboutTemplate, because: 'n', message: 'ConfigMap/a in namespace n: no' },
   ]
   const note = { reason: 'Extended', message: 'no' } as const
 
@@ -87,7 +87,7 @@ describe('an event tells', () => {
     await tellBlockedPrune(events, template, 'held')
     const deleted = 'deleted in namespace n: ConfigMap/a, Secret/b'
     expect(told).toEqual([
-      { type: 'Normal', reason: 'PopulationPruned', message: deleted, ...aboutTemplate },
+      { type: 'Normal', reason: 'PopulationPruned', message: deleted, ...aboutTemplate, because: 'deleted in n' },
       { type: 'Warning', reason: 'RolloutTooManyPrunes', message: 'nine', ...aboutTemplate },
       { type: 'Warning', reason: 'PruneBlocked', message: 'held', ...aboutTemplate },
     ])

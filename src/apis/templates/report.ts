@@ -48,7 +48,8 @@ export async function tell(
   // What tenants add they may add a thousand times.
   if (template !== undefined && told !== extended) {
     const message = `${object} in namespace ${where}: ${told.message}`
-    records.push(events.record({ ...common, object: asSubject(template), namespace: clusterEvents, message }))
+    const about = { object: asSubject(template), namespace: clusterEvents, because: where }
+    records.push(events.record({ ...common, ...about, message }))
   }
   await Promise.all(records)
 }
@@ -74,7 +75,9 @@ export function tellDeleted(
 ): void {
   const message = `deleted in namespace ${namespace}: ${objects.join(', ')}`
   const common = { type: 'Normal', reason: 'PopulationPruned', message } as const
-  events.recordSoon({ ...common, object: asSubject(template), namespace: clusterEvents })
+  // By itself: failures that a tenant brings about do not hide it.
+  const because = `deleted in ${namespace}`
+  events.recordSoon({ ...common, object: asSubject(template), namespace: clusterEvents, because })
 }
 
 export function tellHalt(events: EventRecorder, template: NamespaceTemplate, { reason, message }: Halt): Promise<void> {
