@@ -3,10 +3,11 @@ import { aborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
+import { printFieldSelector } from '../../kube/field-selector.ts'
 import { nameOf } from '../../kube/metadata.ts'
+import { findStatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { cloneResource } from './clones.ts'
-import { isRefusal } from './populated-index.ts'
 import { objectsOf } from './template-objects.ts'
 import type { CloneSource, NamespaceTemplate } from './types.ts'
 
@@ -89,13 +90,15 @@ export class CloneSources {
       clock,
       resource: cloneResource(from),
       namespace: from.namespace,
-      fieldSelector: `metadata.name=${from.name}`,
+      fieldSelector: printFieldSelector([{ field: 'metadata.name', operator: '=', value: from.name }]),
       onChange: () => {
         for (const template of watched.templates) onChange(template)
       },
       onError: (error) => {
-        if (isRefusal(error)) {
-          watched.refusal = (error as Error).message
+        // Whatever the server says of it: all templates wait until it is known, and it may be damaged.
+        const said = findStatusError(error)
+        if (said !== undefined) {
+          watched.refusal = said.message
           refused()
         }
         onError(error)

@@ -1,7 +1,7 @@
 /** What is wrong with an entry of `spec.objects` itself, and with how an object is written. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../kube/types.ts'
-import { entryErrors } from './object-entries.ts'
+import { entryErrors, sourceNameErrors } from './object-entries.ts'
 import { shapeErrors } from './object-shape.ts'
 import type { ObjectEntry } from './types.ts'
 
@@ -104,4 +104,20 @@ describe('an object', () => {
   ])('$name in their places', ({ object, errors }) => {
     expect(shapeErrors(object, 'f').map(({ field, body }) => `${field}: ${body}`)).toEqual(errors)
   })
+})
+
+test('a source is called as a namespace, Secret or ConfigMap may be', () => {
+  const label =
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with " +
+    "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+  const subdomain =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
+    "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+  const wrong = sourceNameErrors({ ...from, namespace: 'a/b', name: 'x=' }, 'f')
+  expect(wrong.map(({ field, body }) => `${field}: ${body}`)).toEqual([
+    `f.namespace: Invalid value: "a/b": ${label}`,
+    `f.name: Invalid value: "x=": ${subdomain}`,
+  ])
+  expect(sourceNameErrors({ ...from, name: 'a.b' }, 'f')).toEqual([])
 })

@@ -8,6 +8,7 @@ import {
   fieldRequired,
   fieldTooMany,
 } from '../../kube/field-error.ts'
+import { isDns1123Label, isDns1123Subdomain } from '../../kube/names.ts'
 import { conditionProblem, longestTogether } from './conditions.ts'
 import { hasToken } from './tokens.ts'
 import type { CloneSource, ObjectEntry } from './types.ts'
@@ -56,4 +57,13 @@ function cloneErrors(from: Partial<CloneSource>, field: string): FieldError[] {
   if (apiVersion && apiVersion !== 'v1') errors.push(fieldNotSupported(`${field}.apiVersion`, apiVersion, ['v1']))
   if (kind && !clonedKinds.includes(kind)) errors.push(fieldNotSupported(`${field}.kind`, kind, clonedKinds))
   return errors
+}
+
+/** Of a source whose fields are all there: what no namespace, Secret or ConfigMap is called. */
+export function sourceNameErrors({ namespace, name }: CloneSource, field: string): FieldError[] {
+  const errors = [
+    ...isDns1123Label(namespace).map((why) => fieldInvalid(`${field}.namespace`, namespace, why)),
+    ...isDns1123Subdomain(name).map((why) => fieldInvalid(`${field}.name`, name, why)),
+  ]
+  return [namespace, name].some(hasToken) ? [] : errors
 }

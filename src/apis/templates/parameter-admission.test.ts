@@ -55,6 +55,13 @@ describe('of a template', () => {
       spec: { objects: [{ cloneFrom: { namespace: 'n', apiVersion: 'v1', kind: 'Secret', name: '$(sise)' } }] },
     },
     {
+      name: 'whose source is called as nothing is',
+      spec: { objects: [{ cloneFrom: { namespace: 'n', apiVersion: 'v1', kind: 'Secret', name: 'x=' } }] },
+      errors: [
+        expect.stringMatching(/^spec\.objects\[0\]\.cloneFrom\.name: Invalid value: "x=": a lowercase RFC 1123/),
+      ],
+    },
+    {
       name: 'whose parameter nothing bounds',
       spec: { parameters: [size, { name: 'free', fromAnnotation: 'free' }] },
       warnings: [`spec.parameters[1]: ${unbounded}`],

@@ -12,7 +12,7 @@ import { invalid } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { findInCondition, longestExpression, longestTogether } from './conditions.ts'
 import { metadataErrors } from './metadata-rules.ts'
-import { lengthOfConditions } from './object-entries.ts'
+import { lengthOfConditions, sourceNameErrors } from './object-entries.ts'
 import { isUnbounded, parameterErrors } from './parameter-rules.ts'
 import { evaluateParameters, givenFor } from './parameters.ts'
 import { matchErrors } from './selector-limits.ts'
@@ -31,8 +31,9 @@ export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: Name
     }
   }
   for (const { field, source, cloneFrom } of objectsOf(template)) {
-    // Of these the entry says what is wrong.
-    if (cloneFrom === undefined) append(errors, tokenErrors(source, field, parameters))
+    // Of tokens in a source the entry says what is wrong.
+    const of = cloneFrom === undefined ? tokenErrors(source, field, parameters) : sourceNameErrors(cloneFrom, field)
+    append(errors, of)
   }
   const entries = spec?.objects ?? []
   // What is too long is refused already, and not parsed.
