@@ -5,9 +5,9 @@ import type { Client } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import { printFieldSelector } from '../../kube/field-selector.ts'
 import { nameOf } from '../../kube/metadata.ts'
-import { findStatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { cloneResource } from './clones.ts'
+import { isRefusal } from './populated-index.ts'
 import { objectsOf } from './template-objects.ts'
 import type { CloneSource, NamespaceTemplate } from './types.ts'
 
@@ -95,10 +95,8 @@ export class CloneSources {
         for (const template of watched.templates) onChange(template)
       },
       onError: (error) => {
-        // Whatever the server says of it: all templates wait until it is known, and it may be damaged.
-        const said = findStatusError(error)
-        if (said !== undefined) {
-          watched.refusal = said.message
+        if (isRefusal(error)) {
+          watched.refusal = (error as Error).message
           refused()
         }
         onError(error)

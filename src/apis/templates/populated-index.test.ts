@@ -183,11 +183,26 @@ describe('without records', () => {
     stop.abort()
   })
 
-  test.each([403, 404, 405, 503])('a server that answers %s does not say what there is', async (code) => {
+  test.each([400, 403, 404, 405, 500, 501, 503, 504])(
+    'a server that answers %s does not say what there is',
+    async (code) => {
+      const { client, told, index, stop } = open()
+      client.list = () => Promise.reject(new StatusError('no', { code }))
+      expect(await index.watchKind(kind, stop.signal)).toBe(false)
+      expect(told).toEqual(['StatusError: no'])
+      stop.abort()
+    },
+  )
+
+  test('one that has too many requests is asked again', async () => {
     const { client, told, index, stop } = open()
-    client.list = () => Promise.reject(new StatusError('no', { code }))
-    expect(await index.watchKind(kind, stop.signal)).toBe(false)
-    expect(told).toEqual(['StatusError: no'])
+    const { list } = client
+    client.list = () => {
+      client.list = list
+      return Promise.reject(new StatusError('later', { code: 429 }))
+    }
+    expect(await index.watchKind(kind, stop.signal)).toBe(true)
+    expect(told).toEqual(['StatusError: later'])
     stop.abort()
   })
 })

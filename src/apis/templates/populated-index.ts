@@ -53,10 +53,13 @@ interface Watched {
 /** Namespaces looked at before other work has a turn. */
 const lookedAtOnce = 100
 
-/** Said of this kind, and not likely to be otherwise in a moment. */
+/**
+ * The server says that it can't be told, which may be so for long (no right to it, a webhook that converts it is down,
+ * one damaged object) and must keep nothing else waiting. What it says of too many requests it says of all.
+ */
 export function isRefusal(error: unknown): boolean {
   const code = findStatusError(error)?.code
-  return code === 403 || code === 404 || code === 405 || code === 503
+  return code !== undefined && code !== 429
 }
 
 export class PopulatedIndex implements PopulatedObjects {
