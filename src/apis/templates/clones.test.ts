@@ -91,6 +91,16 @@ describe('there is none', () => {
     expect(resolved(of, by)).toEqual({ reason, message: `${title} ${message}` })
   })
 
+  test('for what is too long to be parsed for every namespace, or told to each', () => {
+    expect(resolved(source(consent(`team=${'a'.repeat(4092)}`)))).toEqual({
+      reason: 'SourceRefused',
+      message: `${title} does not consent: ${annotation} has more than 4096 characters`,
+    })
+    const { message } = resolved(source(consent(`team in (${'-,'.repeat(2000)}-)`))) as { message: string }
+    expect(message).toMatch(/ is no label selector: .*\.\.\.$/s)
+    expect(message.length).toBeLessThan(500)
+  })
+
   test('for what is no selector, which is told', () => {
     expect(resolved(source(consent('team in')))).toEqual({
       reason: 'SourceRefused',

@@ -4,7 +4,7 @@
  * so there are neither chains nor cycles.
  */
 import type { GroupVersionResource } from '../../kube/gvk.ts'
-import { matchesLabels, parseLabelSelector } from '../../kube/label-selector.ts'
+import { type LabelSelector, matchesLabels, parseLabelSelector } from '../../kube/label-selector.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { digestOf } from './digest.ts'
@@ -64,18 +64,44 @@ const bound = (type: unknown): boolean =>
 function refusalOf(source: KubeObject, { metadata }: Pick<Namespace, 'metadata'>, isMade: boolean): string | undefined {
   if (isMade) return 'is made by a template itself: what it is made from can be cloned'
   if (bound(source['type'])) return `is of type ${String(source['type'])}, which is not cloned`
-  const consent = source.metadata.annotations?.[cloneToAnnotation]?.trim() ?? ''
-  if (consent === '') return `does not consent: annotation ${cloneToAnnotation} is missing`
-  if (consent === '*') return undefined
-  try {
-    if (matchesLabels(parseLabelSelector(consent), metadata.labels)) return undefined
-  } catch (error) {
-    return `does not consent: annotation ${cloneToAnnotation} is no label selector: ${(error as Error).message}`
-  }
+  const consent = consentOf(source)
+  if (typeof consent === 'string') return `does not consent: ${consent}`
+  if (consent === everybody || matchesLabels(consent, metadata.labels)) return undefined
   return `does not consent: its annotation ${cloneToAnnotation} does not select this namespace`
 }
 
+const everybody: LabelSelector = Object.freeze([])
+/** It is parsed in one piece, and matched with every namespace. */
+const longestConsent = 4096
+/** An error of the parser names all that is wrong, and it stands in the status of every namespace. */
+const longestFault = 256
+
 /** Sources are never changed in place. */
+const consents = new WeakMap<KubeObject, LabelSelector | string>()
+
+/** Whom it consents to, or why to nobody. */
+function consentOf(source: KubeObject): LabelSelector | string {
+  let known = consents.get(source)
+  if (known === undefined) {
+    known = parseConsent(source.metadata.annotations?.[cloneToAnnotation]?.trim() ?? '')
+    consents.set(source, known)
+  }
+  return known
+}
+
+function parseConsent(text: string): LabelSelector | string {
+  if (text === '') return `annotation ${cloneToAnnotation} is missing`
+  if (text === '*') return everybody
+  if (text.length > longestConsent) return `annotation ${cloneToAnnotation} has more than ${longestConsent} characters`
+  try {
+    return parseLabelSelector(text)
+  } catch (error) {
+    const { message } = error as Error
+    const why = message.length > longestFault ? `${message.slice(0, longestFault)}...` : message
+    return `annotation ${cloneToAnnotation} is no label selector: ${why}`
+  }
+}
+
 const digests = new WeakMap<KubeObject, CloneContent>()
 
 function contentOf(source: KubeObject): CloneContent {
