@@ -37,3 +37,17 @@ export interface ObjectResult {
   /** It is ours and could not be given its label back, so no watch tells of it. */
   readonly isUnwatched?: boolean
 }
+
+/** As that of an Event. */
+const longestMessage = 1024
+
+/**
+ * Told in the status of the template and in that of the namespace, and kept until then. The server may say very much (of
+ * each manager that holds a field, of each value), which tenants bring about: the status would be too large to be
+ * written, and go on saying what was true before.
+ */
+export function shortened(result: ObjectResult): ObjectResult {
+  const { failure } = result
+  if (failure === undefined || failure.message.length <= longestMessage) return result
+  return { ...result, failure: { ...failure, message: `${failure.message.slice(0, longestMessage - 3)}...` } }
+}

@@ -13,7 +13,7 @@ import { JudgingPasses } from './judge-ahead.ts'
 import { findBeyond, isDisabled, isOptedOut, selectTemplates } from './match.ts'
 import { holdersOf } from './namespace-metadata.ts'
 import { type NamespacePass, planPass } from './namespace-pass.ts'
-import type { ObjectResult } from './object-result.ts'
+import { type ObjectResult, shortened } from './object-result.ts'
 import { isPopulated, type PopulateRequest, populate, resultOf, settledIn } from './populate.ts'
 import type { PopulationDeps } from './population-deps.ts'
 import type { PopulationState } from './population-state.ts'
@@ -89,7 +89,7 @@ export class PopulationReconciler implements Reconciler {
       await Promise.all(pass.wanted.map((template) => state.recordedKinds.ensure(template, signal)))
       await this.#keepRevisions(pass.wanted, signal)
       const unrendered = pass.unrendered.map((skipped) => resultOf(skipped, namespace))
-      const results = [...unrendered, ...(await this.#populate(conditions, namespace, pass, signal))]
+      const results = [...unrendered, ...(await this.#populate(conditions, namespace, pass, signal))].map(shortened)
       this.#note(namespace, pass, results)
       return results
     } finally {
