@@ -37,6 +37,7 @@ const longFunctions: Readonly<Record<string, string>> = {
 const memos: Readonly<Record<string, string>> = {
   'src/apis/clusterquotas/charges.ts parsed': 'figures as decisions read them',
   'src/apis/quotas/ledger.ts parsed': 'a quota as its accountant reads it',
+  'src/apis/templates/clones.ts consents': 'which namespaces a source consents to',
   'src/apis/templates/clones.ts digests': 'what is copied of a source',
   'src/apis/templates/conditions.ts prepared': 'an expression',
   'src/apis/templates/create-populated.ts appliedOnce': 'a source as an apply makes it',

@@ -79,7 +79,7 @@ const longestFault = 256
 /** Sources are never changed in place. */
 const consents = new WeakMap<KubeObject, LabelSelector | string>()
 
-/** Whom it consents to, or why to nobody. */
+/** The namespaces that may have it, or why none may. */
 function consentOf(source: KubeObject): LabelSelector | string {
   let known = consents.get(source)
   if (known === undefined) {

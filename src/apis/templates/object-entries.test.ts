@@ -108,11 +108,12 @@ describe('an object', () => {
 
 test('a source is called as a namespace, Secret or ConfigMap may be', () => {
   const label =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with " +
-    "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
+    "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
   const subdomain =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
-    "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +
+    "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
   const wrong = sourceNameErrors({ ...from, namespace: 'a/b', name: 'x=' }, 'f')
   expect(wrong.map(({ field, body }) => `${field}: ${body}`)).toEqual([

@@ -42,8 +42,8 @@ export interface ObjectResult {
 const longestMessage = 1024
 
 /**
- * Told in the status of the template and in that of the namespace, and kept until then. The server may say very much (of
- * each manager that holds a field, of each value), which tenants bring about: the status would be too large to be
+ * Told in the status of the template and in that of the namespace, and kept until then. The server may say very much
+ * (of each manager that holds a field, of each value), which tenants bring about: the status would be too large to be
  * written, and go on saying what was true before.
  */
 export function shortened(result: ObjectResult): ObjectResult {
