@@ -69,7 +69,8 @@ export const fieldNotSupported = (field: string, value: unknown, supported: read
   type: 'FieldValueNotSupported',
   field,
   get body() {
-    const values = supported.length === 0 ? undefined : `supported values: ${supported.map(show).join(', ')}`
+    const values =
+      supported.length === 0 ? undefined : `supported values: ${supported.map((one) => show(one)).join(', ')}`
     return withDetail(`Unsupported value: ${show(value)}`, values)
   },
 })
