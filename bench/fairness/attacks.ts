@@ -209,6 +209,20 @@ export const attacks: readonly Attack[] = [
     name: 'flood of watches',
     run: (means) => http2Flood(means, 20, 200, () => ({ ...get(`${configMaps}?watch=1`), stays: true })),
   },
+  {
+    name: 'writes that 4,000 watches see',
+    run: async (means) => {
+      const patch = {
+        ':method': 'PATCH',
+        ':path': `${configMaps}/mine`,
+        'content-type': 'application/merge-patch+json',
+      }
+      await Promise.all([
+        http2Flood(means, 20, 200, () => ({ ...get(`${configMaps}?watch=1&resourceVersion=0`), stays: true })),
+        http2Flood(means, 1, 4, (n) => ({ headers: patch, body: `{"data":{"key1":"${n}"}}` })),
+      ])
+    },
+  },
   { name: 'flood of TLS handshakes', run: (means) => handshakes(means, 50) },
   { name: '40 creates of 14,000 keys at once', run: (means) => wideCreates(means, 4, 10) },
   { name: '40 small patches of 14,000 keys at once', run: patchesOfWide },

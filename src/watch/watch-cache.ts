@@ -8,13 +8,13 @@
  * read again: listeners are told the differences, watch sessions are ended with `compacted` and start anew.
  */
 import { Backoff } from '../base/backoff.ts'
-import { type Clock, sleep, type Timer } from '../base/clock.ts'
+import { type Clock, sleep } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { sliceMs } from '../base/turns.ts'
 import { objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
 import { ByteSlabs } from '../slabs/byte-slabs.ts'
 import {
   type Change,
-  type ChangeBatch,
   type Entry,
   endOfCommit,
   isStorageError,
@@ -23,9 +23,11 @@ import {
   StorageError,
 } from '../storage/storage.ts'
 import { Beginnings } from './beginnings.ts'
+import { Bookmarks } from './bookmarks.ts'
 import { type CacheMemory, cacheMemory } from './cache-memory.ts'
 import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-window.ts'
 import { DamagedObjects } from './damaged-objects.ts'
+import { Deliveries } from './deliveries.ts'
 import { defaultIndexedFrom } from './label-index.ts'
 import {
   loadObjects,
@@ -37,7 +39,8 @@ import {
 } from './load-objects.ts'
 import { ContentIndex } from './namespace-content.ts'
 import { ParsedPool } from './parsed-pool.ts'
-import { type AnyChangeListener, spanOf, TypeCache } from './type-cache.ts'
+import { applyDifferences } from './reload-objects.ts'
+import { type AnyChangeListener, TypeCache } from './type-cache.ts'
 import { type SessionOptions, WatchSession } from './watch-session.ts'
 
 export interface WatchCacheOptions {
@@ -54,8 +57,6 @@ export interface WatchCacheOptions {
 const loadTries = 5
 /** How long what the store says it holds may be on its way here. */
 const catchUpMs = 10_000
-/** As upstream: about every minute. */
-const bookmarkIntervalMs = 60_000
 const defaultParsedBytes = 4 * 1024 * 1024
 
 interface Waiter {
@@ -80,10 +81,10 @@ export class WatchCache implements AsyncDisposable {
   readonly #followers = new Set<AnyChangeListener>()
   readonly #stop = new AbortController()
   #waiters: Waiter[] = []
-  /** Sessions with something to hand out when the current batch is applied. */
-  #queued: WatchSession[] = []
-  readonly #bookmarked = new Set<WatchSession>()
-  #bookmarkTimer: Timer | undefined
+  readonly #deliveries: Deliveries
+  /** Sessions have something to be handed when the current batch is applied. */
+  #hasQueued = false
+  readonly #bookmarks: Bookmarks
   /** Nothing up to here is still to come: the end of the last commit applied, or progress heard of. */
   #revision: Revision = 0
   #loadedAt: Revision = 0
@@ -98,6 +99,9 @@ export class WatchCache implements AsyncDisposable {
     this.#clock = options.clock
     this.#log = options.log
     this.damaged = new DamagedObjects(options.log)
+    this.#deliveries = new Deliveries({ now: () => options.clock.monotonic() })
+    const { clock } = options
+    this.#bookmarks = new Bookmarks({ clock, revision: () => this.#revision, onMarked: () => this.#handOut() })
     this.#window = new ChangeWindow(options.window ?? defaultWindowLimits, options.clock)
     this.#indexedFrom = options.indexedFrom ?? defaultIndexedFrom
     this.pool = new ParsedPool(options.parsedBytes ?? defaultParsedBytes)
@@ -234,40 +238,35 @@ export class WatchCache implements AsyncDisposable {
    */
   open(options: Omit<SessionOptions, 'onQueued' | 'onClose'> & { readonly onClose?: () => void }): WatchSession {
     const { watchers } = this.type(options.type.storageName)
+    const place = this.#deliveries.enter(options.flow ?? '')
     const session: WatchSession = new WatchSession({
       ...options,
       ...(options.flow === undefined ? {} : { place: this.#beginnings.place(options.flow) }),
-      onQueued: (s) => this.#queued.push(s),
+      onQueued: (s) => {
+        place.add(s)
+        this.#hasQueued = true
+      },
       onClose: (s) => {
+        this.#deliveries.leave(place, s)
         watchers.remove(s)
-        this.#bookmarked.delete(s)
+        this.#bookmarks.remove(s)
         options.onClose?.()
       },
     })
     if (this.#stop.signal.aborted) session.close()
     if (session.closed) return session
     watchers.add(session)
-    if (session.bookmarks) {
-      this.#bookmarked.add(session)
-      this.#bookmarkTimer ??= this.#clock.after(bookmarkIntervalMs, this.#sendBookmarks)
-    }
+    if (session.bookmarks) this.#bookmarks.add(session)
     return session
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
-    this.#bookmarkTimer?.cancel()
+    this.#bookmarks.stop()
     await this.#running
     for (const waiter of this.#waiters) waiter.reject(closed())
     this.#waiters = []
     for (const cache of this.#types.values()) for (const session of [...cache.watchers.all()]) session.close()
-  }
-
-  readonly #sendBookmarks = (): void => {
-    this.#bookmarkTimer = undefined
-    if (this.#bookmarked.size === 0 || this.#stop.signal.aborted) return
-    this.#bookmarkTimer = this.#clock.after(bookmarkIntervalMs, this.#sendBookmarks)
-    for (const session of this.#bookmarked) session.bookmark(this.#revision)
   }
 
   async #refresh(): Promise<Revision> {
@@ -303,7 +302,12 @@ export class WatchCache implements AsyncDisposable {
     while (!this.#stop.signal.aborted) {
       try {
         for await (const batch of this.storage.watch(span, this.#revision, this.#stop.signal)) {
-          this.#apply(batch)
+          const changes = batch.type === 'changes' ? batch.changes : []
+          for (let next = this.#apply(changes, 0); next < changes.length; next = this.#apply(changes, next)) {
+            await socketsServed()
+            if (this.#stop.signal.aborted) return
+          }
+          if (batch.type === 'progress') this.#advance(batch.revision)
           if (isLost) backoff.forget('watch')
           isLost = false
         }
@@ -335,14 +339,23 @@ export class WatchCache implements AsyncDisposable {
     }
   }
 
-  #apply(batch: ChangeBatch): void {
-    if (batch.type === 'progress') this.#advance(batch.revision)
-    else {
-      for (const change of batch.changes) this.#applyChange(change)
-      const last = batch.changes[batch.changes.length - 1]
+  /**
+   * Answers where to go on, when others have had their turn: commits are many where many write at once, and each change
+   * is offered to all who watch. Only between two commits: what readers see is always the end of one.
+   */
+  #apply(changes: readonly Change[], from: number): number {
+    const until = this.#clock.monotonic() + sliceMs
+    let to = from
+    for (let change = changes[to]; change !== undefined; ) {
+      this.#applyChange(change)
+      const end = endOfCommit(change.revision)
+      change = changes[++to]
       // A commit is never split between batches, so nothing of the last one is still to come.
-      if (last) this.#advance(endOfCommit(last.revision))
+      if (change !== undefined && (change.revision <= end || this.#clock.monotonic() < until)) continue
+      this.#advance(end)
+      break
     }
+    return to
   }
 
   #applyChange(change: Change): void {
@@ -352,11 +365,7 @@ export class WatchCache implements AsyncDisposable {
 
   #advance(revision: Revision): void {
     this.#revision = Math.max(this.#revision, revision)
-    if (this.#queued.length > 0) {
-      const queued = this.#queued
-      this.#queued = []
-      for (const session of queued) session.flush()
-    }
+    if (this.#hasQueued) this.#handOut()
     if (this.#waiters.length === 0) return
     const waiters = this.#waiters
     this.#waiters = []
@@ -364,6 +373,11 @@ export class WatchCache implements AsyncDisposable {
       if (waiter.revision <= this.#revision) waiter.resolve()
       else this.#waiters.push(waiter)
     }
+  }
+
+  #handOut(): void {
+    this.#hasQueued = false
+    this.#deliveries.start()
   }
 
   async #reload(): Promise<void> {
@@ -374,24 +388,13 @@ export class WatchCache implements AsyncDisposable {
     for (const cache of this.#types.values()) for (const session of [...cache.watchers.all()]) session.close(gone)
     this.#window.clear()
     this.#loadedAt = revision
-    for (const cache of this.#types.values()) {
-      const prefix = objectsPrefixOf(cache.storageName)
-      for (const { key } of cache.collect(spanOf('')).values) {
-        if (!present.has(prefix + key)) cache.apply(key, revision, undefined)
-      }
-    }
-    for (const entry of present.values()) {
-      const place = parseObjectKey(entry.key)
-      if (!place) continue
-      const cache = this.type(place.storageName)
-      if (cache.findKey(place.relative)?.revision !== entry.revision) {
-        cache.apply(place.relative, entry.revision, entry.value)
-      }
-    }
+    applyDifferences(this, { revision, present })
     for (const cache of this.#types.values()) cache.history.restart(revision)
     this.#window.clear()
     this.#advance(revision)
   }
 }
+
+const socketsServed = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 const closed = (): StorageError => new StorageError('closed', 'the watch cache is closed')

@@ -8,6 +8,7 @@
  * consumer is away, and it takes all of them at once. The write path only ever pushes; a queue that grows past its
  * limit ends the session with `StreamOverflow`, and the client resumes from what it last saw.
  */
+import { Link } from '../base/linked-list.ts'
 import { type Stream, StreamOverflow } from '../base/stream.ts'
 import type { Slice, Turns } from '../base/turns.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -52,7 +53,7 @@ type Batch = readonly WatchEvent[]
 
 const nothing: Batch = []
 
-export class WatchSession implements Stream<Batch> {
+export class WatchSession extends Link implements Stream<Batch> {
   readonly type: ResourceType
   readonly scope: WatchScope
   readonly bookmarks: boolean
@@ -81,6 +82,7 @@ export class WatchSession implements Stream<Batch> {
   #error: unknown
 
   constructor(options: SessionOptions) {
+    super()
     this.type = options.type
     this.scope = options.scope
     this.bookmarks = options.bookmarks
@@ -138,12 +140,17 @@ export class WatchSession implements Stream<Batch> {
 
   /** Everything up to `revision` was delivered to this session. Only for those that asked for bookmarks. */
   bookmark(revision: Revision): void {
-    if (this.#closed || !this.bookmarks || revision < this.#after) return
-    this.#push({ type: 'BOOKMARK', revision, initialEventsEnd: false })
+    this.mark(revision)
     this.flush()
   }
 
-  /** Hands what is queued to a consumer that waits. Called once after each batch of changes. */
+  /** As `bookmark`, for a caller that does so to many: the consumer hears of it by `onQueued`. */
+  mark(revision: Revision): void {
+    if (this.#closed || !this.bookmarks || revision < this.#after) return
+    this.#push({ type: 'BOOKMARK', revision, initialEventsEnd: false })
+  }
+
+  /** Hands what is queued to a consumer that waits. Harmless if there is none, or nothing. */
   flush(): void {
     const waiting = this.#waiting
     if (waiting === undefined || this.#queue.length === 0) return
