@@ -1,3 +1,9 @@
+/**
+ * Why something is given up whose client has left. `abort()` without a reason makes an error each time, with a stack:
+ * a fifth of what it costs to end a watch.
+ */
+export const clientLeft: DOMException = new DOMException('This operation was aborted', 'AbortError')
+
 /** Resolves when the signal aborts; at once if it has. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -1,4 +1,5 @@
 /** From a watch request to the stream that answers it. */
+import { clientLeft } from '../base/aborted.ts'
 import { Channel, type Stream, StreamOverflow } from '../base/stream.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { isStorageError, type Revision } from '../storage/storage.ts'
@@ -122,7 +123,7 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
     this.#parts = parts
     this.#after = after
     const { signal, timeoutMs } = query
-    const stop = (): void => end.abort()
+    const stop = (): void => end.abort(clientLeft)
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
     const timers =

@@ -32,7 +32,7 @@ test.each([
   server.prependListener('secureConnection', (socket: TLSSocket) => {
     connection = new Connection({
       overload: { sweeper: { nowMs: 0 } } as Overload,
-      intake: {} as Intake,
+      intake: { left() {} } as unknown as Intake,
       raw: raws[0] as Socket,
       address: '',
       reserved: false,

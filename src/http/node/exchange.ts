@@ -10,6 +10,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
+import { clientLeft } from '../../base/aborted.ts'
 import { StatusError, tooManyRequests } from '../../kube/status-error.ts'
 import type { ApiResponse } from '../api.ts'
 import type { ByteAccount, Holder } from '../byte-budget.ts'
@@ -69,7 +70,7 @@ export abstract class Exchange extends Followed implements Holder {
   /** Aborts when the peer leaves before its answer is complete, or is given up. Made when first asked for: few do. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
-    if (this.#isAborted) this.#controller.abort()
+    if (this.#isAborted) this.#controller.abort(clientLeft)
     return this.#controller.signal
   }
 
@@ -110,7 +111,7 @@ export abstract class Exchange extends Followed implements Holder {
 
   abort(): void {
     this.#isAborted = true
-    this.#controller?.abort()
+    this.#controller?.abort(clientLeft)
   }
 
   /** The channel is closed. */
