@@ -1,7 +1,7 @@
 /**
  * A backup as a file: lines of JSON, so that it can be looked into with any tool.
  *
- *   {"format":"borough-backup","version":1,"revision":99327,"time":"2026-11-21T06:00:00Z","until":1795240800120}
+ *   {"format":"borough-backup","version":1,"revision":99327,"time":"2026-11-21T06:00:00Z","until":…,"crc":…}
  *   {"key":"/registry/namespaces/default","value":"{\"metadata\":…","crc":…}      or "base64" where it is not UTF-8
  *   {"entries":81,"sha256":"…"}
  *
@@ -11,6 +11,7 @@
  */
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { crc32 } from 'node:zlib'
 import type { Clock } from '../base/clock.ts'
 import { openPrivatePart, writingTo } from '../base/private-files.ts'
 import type { ReportProgress } from '../base/progress.ts'
@@ -95,6 +96,9 @@ export async function endOf(path: string): Promise<{ readonly entries: number; r
   return entries === undefined ? undefined : { entries: Number(entries), sha256 }
 }
 
+/** Of what a backup says of itself: the digest is over what it holds. */
+const sumOf = ({ revision, time, until }: BackupLine): number => crc32(`${revision} ${time} ${until}`)
+
 async function contentsOf(path: string): Promise<Omit<BackupContents, 'sha256' | 'size'>> {
   const lines = linesOf(path)
   const first = await lines.next()
@@ -102,6 +106,10 @@ async function contentsOf(path: string): Promise<Omit<BackupContents, 'sha256' |
   if (header?.format !== format) throw new CopyError(`${path} is not a backup of Borough`)
   if (header.version !== version || header.revision === undefined) {
     throw new CopyError(`${path} has format version ${header.version}, this version reads ${version}`)
+  }
+  // Files of before have none.
+  if (header.crc !== undefined && header.crc !== sumOf(header)) {
+    throw new CopyError(`${path} is damaged: its first line is not what was written`)
   }
   const timeMs = Date.parse(String(header.time))
   return {
@@ -166,7 +174,8 @@ export async function backupTarget(
     isEmpty: async () => !(await exists(path)),
     begin: (revision) => {
       kept = revision
-      return add({ format, version, revision, time, until: clock.now() })
+      const head = { revision, time, until: clock.now() }
+      return add({ format, version, ...head, crc: sumOf(head) })
     },
     async write(pair) {
       digest.add(pair)

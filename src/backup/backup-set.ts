@@ -146,7 +146,7 @@ async function requireOwn(path: string, dataDir: string, sha256: string): Promis
   )
 }
 
-/** undefined: not all that changed since is kept and sound, or the newest one is no backup of this store. */
+/** undefined: not all that changed since is kept and sound, or the newest one is damaged or no backup of this store. */
 async function backUpChanges(
   folder: string,
   dataDir: string,
@@ -154,8 +154,11 @@ async function backUpChanges(
   options: WriteOptions,
   upTo?: number,
 ): Promise<Written | undefined> {
-  const previous = await digestOfFile(newest, options.report)
-  if (!(await isBackedUp(dataDir, previous))) return undefined
+  const previous = await digestOfFile(newest, options.report).catch((error: unknown) => {
+    if (!(error instanceof CopyError)) throw error
+    options.log.warn({ error, path: newest.path }, 'the newest backup is damaged: one of everything is made')
+  })
+  if (previous === undefined || !(await isBackedUp(dataDir, previous))) return undefined
   // Before it is read: what is committed later is not of this time.
   const time = formatTime(options.clock.now())
   using log = await changesOf(dataDir, newest.revision, upTo)

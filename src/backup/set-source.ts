@@ -23,6 +23,10 @@ async function readSet(folder: string, to: RestorePoint, options: PlaceOptions):
   const base = await baseOf(files, point)
   if (base === undefined) throw await noneBefore(folder, files)
   const contents = await backupSource(base.path, options.report).read()
+  if (contents.revision !== base.revision) {
+    await contents[Symbol.asyncDispose]()
+    throw new CopyError(`${base.path} is of revision ${contents.revision}, not of the one that its name says`)
+  }
   const { changed, revision, timeMs = contents.timeMs } = await changesUpTo(files, base, contents.timeMs, point)
   return {
     revision,

@@ -139,6 +139,27 @@ describe('a backup into a folder', () => {
     expect(await restoredKeys()).toEqual(['/a'])
   })
 
+  it.each(['full', 'changes'])('is of everything where the newest one, of %s, was damaged since', async (what) => {
+    {
+      await using storage = await open()
+      await put(storage, '/a')
+      await backUpInto(set, dataDir, options)
+      await put(storage, '/b')
+      if (what === 'changes') await backUpInto(set, dataDir, options)
+      await put(storage, '/c')
+    }
+    const [damaged = ''] = await readdir(set)
+    await writeFile(join(set, damaged), 'x', { flag: 'r+' })
+    const told: unknown[] = []
+    const log = { ...silentLog, warn: ({ path }: Record<string, unknown>, text: string) => void told.push(path, text) }
+    expect(await backUpInto(set, dataDir, { ...options, log })).toMatchObject({ full: true })
+    expect(told[0]).toBe(join(set, damaged))
+    expect(new Set(told.filter((_, i) => i % 2 === 1))).toEqual(
+      new Set(['the newest backup is damaged: one of everything is made']),
+    )
+    expect(await restoredKeys()).toEqual(['/a', '/b', '/c'])
+  })
+
   it('removes what killed ones left in it, and nothing that another store is writing', async () => {
     {
       await using storage = await open()

@@ -3,7 +3,7 @@
  * written by a random history; what it held at each moment is compared with what is restored.
  */
 import { spawnSync } from 'node:child_process'
-import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -333,6 +333,12 @@ describe('a set of backups', () => {
         spoil: (text) => text.replace('first', 'fIrst'),
         says: /full-\d+ is damaged: \/a is not what was written/,
       },
+      ...(['revision', 'time', 'until'] as const).map((member) => ({
+        name: `a changed ${member} of a full backup`,
+        of: 'full',
+        spoil: (text: string) => text.replace(new RegExp(`("${member}":"?)\\d`), '$19'),
+        says: /full-\d+ is damaged: its first line is not what was written/,
+      })),
       {
         name: 'a changed value of what changed',
         of: 'changes',
@@ -385,6 +391,17 @@ describe('a set of backups', () => {
     await writeFile(path, spoil(text))
     await expect(restore()).rejects.toThrow(says)
     expect(await readdir(join(folder, `restored-${restores}`))).not.toContain('unfinished-copy')
+  })
+
+  it('a full backup under the name of another revision is not restored', async () => {
+    {
+      await using storage = await open()
+      await put(storage, '/a', 'first')
+      await backUpInto(set, dataDir, options)
+    }
+    const path = join(set, 'full-0000000000001023')
+    await rename(join(set, 'full-0000000000002047'), path)
+    await expect(restore()).rejects.toThrow(`${path} is of revision 2047, not of the one that its name says`)
   })
 
   it('a file of changes of another store does not follow', async () => {

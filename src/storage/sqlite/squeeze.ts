@@ -20,10 +20,17 @@ export function squeeze(directory: string): void {
     // No error to SQLite: for a reader the file, and the log, stay as they were.
     if (database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] !== 0) throw stillRead(path)
   } catch (error) {
-    throw errorOf(faultOf(error, path))
+    const fault = faultOf(error, path)
+    throw fault.code === 'full' ? noRoom(path) : errorOf(fault)
   } finally {
     database.close()
   }
+}
+
+function noRoom(path: string): StorageError {
+  const where = 'beside it, and in the directory for temporary files (SQLITE_TMPDIR, TMPDIR, /var/tmp)'
+  const left = 'what was there before is still in it. Do this again when there is'
+  return new StorageError('full', `there is no room to write ${path} anew: as much as it takes, ${where}: ${left}`)
 }
 
 function stillRead(path: string): StorageError {
