@@ -364,6 +364,20 @@ describe('attack: an author who may write all objects, and not escalate, hides a
   })
 })
 
+test('attack: an author hides rules in what an object would inherit', async () => {
+  const rules = '[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}]'
+  const role: JsonObject = JSON.parse(
+    '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":"r","annotations":' +
+      `{"a":"$(NAMESPACE)"}},"__proto__":{"rules":${rules}}}`,
+  )
+  const template = { metadata: { name: 'inheriting' }, spec: { templates: [role] } }
+  expect(await refusal(admin.create(templates, template))).toEqual(
+    invalidObject({ group: templates.group, kind: 'NamespaceTemplate', name: 'inheriting' }, [
+      'spec.templates[0].__proto__: Forbidden: unknown field',
+    ]),
+  )
+})
+
 describe('attack: the owner of a namespace leaves a template that needs a permission', () => {
   const guarded = (name: string, object: string): KubeObject => ({
     metadata: { name, annotations: { [requirePermission]: 'true' } },

@@ -116,6 +116,13 @@ describe('in an object', () => {
     expect(substituteIn({ data: { a: '$(size)' } }, meanings)).toEqual({ data: { a: 'small' } })
   })
 
+  test('a member of any name stays a member', () => {
+    const source = JSON.parse('{"data":{"__proto__":"$(size)"},"__proto__":{"rules":[{"constructor":"a"}]}}')
+    const object = substituteIn(source, meanings)
+    expect(JSON.stringify(object)).toBe('{"data":{"__proto__":"small"},"__proto__":{"rules":[{"constructor":"a"}]}}')
+    expect(object['rules']).toBeUndefined()
+  })
+
   test('every text is told with where it stands, keys as keys', () => {
     const value = { a: 'b', containers: [{ args: ['c'] }], n: 1, none: null }
     expect([...textsIn(value)]).toEqual([

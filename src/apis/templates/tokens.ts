@@ -7,6 +7,7 @@
  * are replaced: the rest is of the container, the escape included. In what a token stands for each `$` is doubled
  * there, which is how Kubernetes escapes it.
  */
+import { setMember } from '../../kube/json-value.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 
 export const namedTokens = ['CREATOR', 'OWNER', 'NAMESPACE'] as const
@@ -77,7 +78,12 @@ function substitute(value: JsonValue, meanings: Meanings, place: Place): JsonVal
   if (Array.isArray(value)) return value.map((v) => substitute(v, meanings, place))
   if (typeof value !== 'object' || value === null) return value
   const next: JsonObject = {}
-  for (const [key, v] of Object.entries(value)) next[key] = substitute(v, meanings, placeBelow(place, key))
+  for (const [key, v] of Object.entries(value)) {
+    const meant = substitute(v, meanings, placeBelow(place, key))
+    // Else checks would find in it what is not stored.
+    if (key === '__proto__') setMember(next, key, meant)
+    else next[key] = meant
+  }
   return next
 }
 
