@@ -4,6 +4,7 @@
  * roles in the cluster's and the request's scope: only when asked for.
  */
 import { quote } from '../kube/go-quote.ts'
+import { nameOf } from '../kube/metadata.ts'
 import { type Binding, type Role, rbacGroup } from '../kube/rbac.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { AuthzAttributes } from './authz.ts'
@@ -111,7 +112,7 @@ export const bindingName = ({ kind, name, namespace }: OthersBinding): string =>
 export const toWhom = ({ subjects }: OthersBinding): string => (subjects.length === 0 ? 'nobody' : subjects.join(', '))
 
 function describe(namespace: string, binding: Binding): OthersBinding {
-  const name = binding.metadata.name ?? ''
+  const name = nameOf(binding.metadata)
   return {
     kind: namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding',
     namespace,
@@ -127,7 +128,7 @@ const concerns = (namespace: string, binding: Binding, user: UserInfo): boolean 
   )
 
 const compileRoles = (roles: Readable<Role>): ReadonlyMap<string, CompiledRules> | undefined =>
-  roles && new Map([...roles].map((r) => [r.metadata.name ?? '', new CompiledRules(r.rules ?? [])]))
+  roles && new Map([...roles].map((r) => [nameOf(r.metadata), new CompiledRules(r.rules ?? [])]))
 
 const named = (
   kind: RoleName['kind'],

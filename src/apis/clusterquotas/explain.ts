@@ -4,6 +4,7 @@
  * is told nothing.
  */
 import type { Client } from '../../client/client.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { isForbidden, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { amounts } from '../pods/resources.ts'
@@ -22,7 +23,7 @@ export async function explainQuotas(
   namespace: Pick<KubeObject, 'metadata'>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const { name = '' } = namespace.metadata
+  const name = nameOf(namespace.metadata)
   // As the namespace sees them: its account is there, however many others have more.
   const applied = await readable(client.list(appliedQuotaResource, { namespace: name, signal }))
   const quotas = applied ?? (await readable(client.list(clusterQuotaResource, { signal }))) ?? []

@@ -1,5 +1,6 @@
 /** Which initializers a new namespace waits for: all configurations merged, those of ours first. Pure. */
 import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import {
   givenInitializersAnnotation,
@@ -12,7 +13,7 @@ import {
 export function mergeConfigurations(
   configurations: Iterable<NamespaceInitializerConfiguration>,
 ): readonly NamespaceInitializer[] {
-  const sorted = [...configurations].sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+  const sorted = [...configurations].sort((a, b) => (nameOf(a.metadata) < nameOf(b.metadata) ? -1 : 1))
   const merged = new Map<string, NamespaceInitializer>()
   for (const { initializers = [] } of sorted) {
     for (const initializer of initializers) if (!merged.has(initializer.name)) merged.set(initializer.name, initializer)

@@ -15,6 +15,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { ControllerSpec } from '../../controller/controller.ts'
 import { Watches } from '../../controller/watches.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject, Status } from '../../kube/types.ts'
 import type { EventRecord, EventRecorder } from '../events/recorder.ts'
@@ -69,7 +70,7 @@ export function initializerController(deps: InitializerControllerDeps): Controll
   let merged: ReadonlyMap<string, NamespaceInitializer> | undefined
   const configurations = watches.on({ resource: initializerConfigurationResource }, () => {
     merged = undefined
-    return [...initializing.values()].map(({ metadata }) => ({ namespace: '', name: metadata.name ?? '' }))
+    return [...initializing.values()].map(({ metadata }) => ({ namespace: '', name: nameOf(metadata) }))
   })
   const configured = (name: string): NamespaceInitializer | undefined => {
     merged ??= new Map(
@@ -158,7 +159,9 @@ class Deadlines {
     outcome: TurnOutcome,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { name = '', uid = '', resourceVersion } = metadata
+    const { resourceVersion } = metadata
+    const name = nameOf(metadata)
+    const uid = uidOf(metadata)
     try {
       this.#deps.announce?.(uid, outcome)
       await this.#deps.client.patch(
@@ -190,7 +193,8 @@ class Deadlines {
 
   async #remove(namespace: Namespace, result: Status, signal: AbortSignal): Promise<undefined> {
     const { client, events } = this.#deps
-    const { name = '', uid = '' } = namespace.metadata
+    const name = nameOf(namespace.metadata)
+    const uid = uidOf(namespace.metadata)
     const message = result.message ?? result.reason ?? 'initialization failed'
     await events.record(warning(namespace, 'InitializationFailed', message))
     try {
@@ -203,7 +207,7 @@ class Deadlines {
 
 const warning = (namespace: Namespace, reason: string, message: string): EventRecord => ({
   object: inItself(namespace),
-  namespace: namespace.metadata.name ?? '',
+  namespace: nameOf(namespace.metadata),
   type: 'Warning',
   reason,
   message,

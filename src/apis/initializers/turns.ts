@@ -2,6 +2,7 @@
  * When the turn of the initializer that a namespace waits for began. A turn lasts as long as the list stays as it is.
  */
 import type { Clock } from '../../base/clock.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
 
 export interface Turn {
@@ -28,7 +29,7 @@ export class Turns {
   }
 
   seen(namespace: Namespace): void {
-    const { name = '' } = namespace.metadata
+    const name = nameOf(namespace.metadata)
     const id = idOf(namespace)
     if (this.#byName.get(name)?.id === id) return
     const initializer = namespace.spec?.initializers?.pending?.[0]?.name ?? ''
@@ -40,7 +41,7 @@ export class Turns {
   }
 
   beganMs(namespace: Namespace): number {
-    const known = this.#byName.get(namespace.metadata.name ?? '')
+    const known = this.#byName.get(nameOf(namespace.metadata))
     return known?.id === idOf(namespace) ? known.beganMs : this.#began(namespace)
   }
 

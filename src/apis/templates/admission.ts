@@ -15,6 +15,7 @@ import { andThen, type Eventual } from '../../base/eventual.ts'
 import { runInSlices } from '../../base/resumable.ts'
 import type { Turns } from '../../base/turns.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { Unvalidated } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
@@ -222,7 +223,7 @@ function checkUse(
 ): void {
   for (const template of templates) {
     if (!asksUse(template)) continue
-    const { name = '' } = template.metadata
+    const name = nameOf(template.metadata)
     if (mayDo(authorizer, a.user, 'use', name)) continue
     throw forbidden(
       a.type,

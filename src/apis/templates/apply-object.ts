@@ -11,6 +11,7 @@
  */
 import type { Client, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import {
   findStatusError,
   isAlreadyExists,
@@ -90,7 +91,8 @@ export async function applyObject(request: ApplyRequest): Promise<Applied | Kept
 /** What an apply would change of the object that is there; undefined = it is not there. */
 async function reportDrift(request: ApplyRequest): Promise<Applied | Kept | undefined> {
   const { client, kind, rendered, signal } = request
-  const { namespace = '', name = '' } = rendered.object.metadata
+  const { namespace = '' } = rendered.object.metadata
+  const name = nameOf(rendered.object.metadata)
   const live = await findObject(client, kind, { namespace, name }, { signal })
   if (live === undefined) return undefined
   const options = { fieldManager: templateFieldManager, force: true, dryRun: true, signal }
@@ -116,7 +118,8 @@ async function managersInTheWay({ client, kind, rendered, signal }: ApplyRequest
 async function applyWithDrift(request: ApplyRequest, mode: DriftMode, mustBeAbsent: boolean): Promise<Applied | Kept> {
   const { client, kind, rendered, signal } = request
   const { template, object } = rendered
-  const { namespace = '', name = '' } = object.metadata
+  const { namespace = '' } = object.metadata
+  const name = nameOf(object.metadata)
   const options = { fieldManager: templateFieldManager, signal }
   try {
     return { object: await client.apply(kind, object, { ...options, mustBeAbsent }), extra: [] }
@@ -146,7 +149,8 @@ async function applyWithDrift(request: ApplyRequest, mode: DriftMode, mustBeAbse
 /** What is to be applied, but for the fields that the template yields to other managers. */
 async function withoutYielded({ client, kind, rendered, signal }: ApplyRequest): Promise<KubeObject> {
   const { held, object } = rendered
-  const { namespace = '', name = '' } = object.metadata
+  const { namespace = '' } = object.metadata
+  const name = nameOf(object.metadata)
   if (held.yieldTo === undefined) return object
   const live = await findObject(client, kind, { namespace, name }, { signal })
   const { apiVersion, kind: kindName, metadata, ...content } = object

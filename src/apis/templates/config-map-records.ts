@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import { Informer } from '../../client/informer.ts'
-import { uidOf } from '../../kube/metadata.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
@@ -108,7 +108,8 @@ export class ConfigMapRecords implements AppliedRecords {
   }
 
   async settle(namespace: Namespace, change: RecordChange, signal: AbortSignal): Promise<void> {
-    const { name = '', uid = '' } = namespace.metadata
+    const name = nameOf(namespace.metadata)
+    const uid = uidOf(namespace.metadata)
     for (let left = tries; ; left--) {
       const known = this.#records.get(uid) ?? { name, objects: nothing, resourceVersion: undefined }
       const objects = changedRecord(known.objects, change)

@@ -98,7 +98,7 @@ function planObjects(a: Attributes, deps: PopulatedCreateDeps, conditions?: Cond
   if (skipped.length > 0 || objects.length + templates.length > mostOperations) return undefined
   const placed = placeAll(objects, deps)
   if (placed === undefined) return undefined
-  const { name = '' } = namespace.metadata
+  const name = nameOf(namespace.metadata)
   return {
     user: deps.user,
     fieldManager: templateFieldManager,
@@ -122,7 +122,8 @@ function describeApplied(placed: readonly Placed[], view: DecisionView): Applied
   return placed.map(({ rendered, kind }) => {
     const { template, object, config: digest } = rendered
     const { apiVersion = '', kind: kindName = '', metadata } = object
-    const { name = '', namespace = '' } = metadata
+    const { namespace = '' } = metadata
+    const name = nameOf(metadata)
     const stored = view.see(kind, namespace, name).object ?? object
     return {
       apiVersion,
@@ -186,7 +187,8 @@ function placeAll(objects: readonly Rendered[], deps: PopulatedCreateDeps): read
     // An apply with a uid is about an object that is there.
     if (kind === undefined || !isUnordered(kind) || metadata.uid !== undefined) return undefined
     const { group, version, resource } = kind
-    const { namespace = '', name = '' } = metadata
+    const { namespace = '' } = metadata
+    const name = nameOf(metadata)
     const may = (verb: string): boolean =>
       authorizer.authorize({ user, verb, group, version, resource, subresource: '', namespace, name }).allowed
     if (!may('patch') || !may('create')) return undefined

@@ -4,6 +4,7 @@
  * in its place by a template of an earlier name: that takes a right.
  */
 import type { Authorizer } from '../../authz/authz.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { Lack } from './author-rights.ts'
@@ -22,7 +23,7 @@ export function missingBypass(
 ): Lack[] {
   const lacks: Lack[] = []
   for (const { template: other } of matchers()) {
-    const { name = '' } = other.metadata
+    const name = nameOf(other.metadata)
     for (const { own, theirs } of placesTaken(template, other)) {
       if (theirs.protect !== true || mayDo(authorizer, user, 'bypass', name)) continue
       const what = `${titleOf(theirs.source)} of template ${JSON.stringify(name)}`
@@ -66,7 +67,7 @@ export function displacedBy(
     const taken = isDisabled(other.template) ? [] : placesTaken(template, other.template)
     const namespaces = taken.length === 0 ? 0 : selected.filter((n) => other.selects(n)).length
     if (namespaces === 0) return []
-    const { name = '' } = other.template.metadata
+    const name = nameOf(other.template.metadata)
     return taken.map(({ theirs }) => ({ object: titleOf(theirs.source), template: name, namespaces }))
   })
 }

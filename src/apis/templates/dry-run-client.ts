@@ -132,7 +132,7 @@ function startRehearsal(deps: DryRunDeps) {
     before: KubeObject | undefined,
     how: { readonly verb: 'apply' | 'force' | 'create'; readonly write: () => Promise<KubeObject> },
   ): Promise<KubeObject> => {
-    const { name = '' } = object.metadata
+    const name = nameOf(object.metadata)
     const { namespace: _n, uid: _u, resourceVersion: _r, managedFields: _m, ...metadata } = object.metadata
     const { after } = await ask<DryRunChange>(
       { verb: how.verb, resource, name },

@@ -1,5 +1,6 @@
 /** Objects that hold more than their template says, as the passes of this process found them: no record tells it. */
 import type { GroupVersionResource } from '../../kube/gvk.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { contentDigest } from './marks.ts'
 import { objectPlace, type PopulatedObject, type Written } from './populated-objects.ts'
 
@@ -11,7 +12,9 @@ export class ExtendedObjects {
   /** What a pass wrote there. */
   note(kind: GroupVersionResource, written: NonNullable<Parameters<Written>[0]>): void {
     const { object, config: applied, extended } = written
-    const { namespace = '', name = '', uid = '' } = object.metadata
+    const { namespace = '' } = object.metadata
+    const name = nameOf(object.metadata)
+    const uid = uidOf(object.metadata)
     const place = objectPlace(kind, namespace, name)
     if (extended === undefined) this.#byPlace.delete(place)
     else this.#byPlace.set(place, { uid, digest: contentDigest(object), applied, extended })

@@ -4,7 +4,7 @@
  * says what was applied, and the revisions of the template which version of it said so.
  */
 import type { Client } from '../../client/client.ts'
-import { nameOf } from '../../kube/metadata.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedObject, identityOfApplied } from './applied-records.ts'
 import type { ResolveClone } from './clones.ts'
@@ -78,7 +78,8 @@ export class FormerVersions {
   }
 
   async #versionsOf(template: NamespaceTemplate, signal: AbortSignal): Promise<readonly Matcher[]> {
-    const { uid = '', generation } = template.metadata
+    const { generation } = template.metadata
+    const uid = uidOf(template.metadata)
     const known = this.#read.get(uid)
     if (known?.generation === generation && known !== undefined) return known.versions
     const { deletionTimestamp, ...metadata } = template.metadata

@@ -4,6 +4,7 @@
  * the webhook which holds writes back.
  */
 import type { Client } from '../../client/client.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { namespaceTemplateInitializer } from '../initializers/types.ts'
@@ -29,7 +30,8 @@ export async function openGate(client: Client, seen: Namespace, signal: AbortSig
   for (;;) {
     const patch = opening(namespace)
     if (patch === undefined) return
-    const { name = '', uid } = namespace.metadata
+    const { uid } = namespace.metadata
+    const name = nameOf(namespace.metadata)
     try {
       await client.patch(namespaceResource, { name }, patch, { signal })
       return
@@ -88,7 +90,8 @@ export class OpenedGates {
 
   /** The namespace, at least as open as it was left. */
   asLeft(namespace: Namespace): Namespace {
-    const { name = '', uid } = namespace.metadata
+    const { uid } = namespace.metadata
+    const name = nameOf(namespace.metadata)
     const isKnown = isGateShut(namespace) && this.#opened.get(name) === uid
     return isKnown ? openedGate(namespace) : namespace
   }

@@ -6,6 +6,7 @@ import type { Attributes } from '../../admission/admission.ts'
 import type { Eventual } from '../../base/eventual.ts'
 import { type Resumable, runInSlices } from '../../base/resumable.ts'
 import type { Slice, Turns } from '../../base/turns.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { Conditions } from './conditions.ts'
 import { evaluateParameters, isLongToEvaluate } from './parameters.ts'
 import type { NamespaceTemplate } from './types.ts'
@@ -70,7 +71,7 @@ export class JudgingPasses {
     templates: readonly NamespaceTemplate[],
     { isAwaited, owner, check }: { readonly isAwaited: boolean; readonly owner: object; readonly check: () => void },
   ): Promise<number> {
-    const { name = '' } = conditions.namespace.metadata
+    const name = nameOf(conditions.namespace.metadata)
     let tookMs = 0
     const work = timed(conditions.ahead(templates), this.#now, (ms) => (tookMs += ms))
     if (work.next().done) {

@@ -3,7 +3,7 @@
  * a kind is written down before the first object of it is made, and taken off only when no object of it is left.
  */
 import type { Client } from '../../client/client.ts'
-import { uidOf } from '../../kube/metadata.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import { objectsOf } from './template-objects.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
@@ -29,7 +29,7 @@ export class RecordedKinds {
 
   /** Resolves when the status of the template names all kinds that it holds. */
   async ensure(template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
-    const { uid = '' } = template.metadata
+    const uid = uidOf(template.metadata)
     const wanted = kindsOf(template)
     const known = this.#recorded.get(uid)
     if (known !== undefined && wanted.every((kind) => known.kinds.has(kind))) return known.done
@@ -59,7 +59,8 @@ export class RecordedKinds {
   }
 
   async #write(template: NamespaceTemplate, wanted: readonly string[], signal: AbortSignal): Promise<void> {
-    const { name = '', uid } = template.metadata
+    const { uid } = template.metadata
+    const name = nameOf(template.metadata)
     let seen = template
     for (;;) {
       const kinds = [...new Set([...(seen.status?.kinds ?? []), ...wanted])].sort()

@@ -1,7 +1,7 @@
 /** What is ours in a namespace and wanted there no longer: it is deleted, or let go. */
 import type { Client, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
-import { nameOf } from '../../kube/metadata.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { findStatusError, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
@@ -48,7 +48,7 @@ async function pruneOrOrphan(
   const ref = { namespace: nameOf(namespace.metadata), name: claim.name }
   const found = await findObject(client, kind, ref, { signal })
   if (found === undefined || !isOurs(claim, found)) return { outcome: 'pruned', released }
-  const { uid = '' } = found.metadata
+  const uid = uidOf(found.metadata)
   if (policy === 'Orphan') {
     await setLabel(client, kind, { ...ref, uid, signal }, null)
     return { outcome: 'orphaned', released }

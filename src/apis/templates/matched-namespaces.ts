@@ -31,7 +31,7 @@ export class MatchedNamespaces {
 
   /** Without a word of it: who counts all of them knows when it is done. */
   count(version: Matcher, namespace: Namespace): void {
-    const { name = '' } = namespace.metadata
+    const name = nameOf(namespace.metadata)
     const counted = this.#byTemplate.get(nameOf(version.template.metadata))
     if (counted?.version === version && this.#counts(version, namespace)) counted.namespaces.add(name)
   }
@@ -42,7 +42,7 @@ export class MatchedNamespaces {
 
   /** Also to be told when what `Counts` answers changed for another reason. */
   namespaceChanged(namespace: Namespace): void {
-    const { name = '' } = namespace.metadata
+    const name = nameOf(namespace.metadata)
     for (const [template, { version, namespaces }] of this.#byTemplate) {
       const before = namespaces.size
       if (this.#counts(version, namespace)) namespaces.add(name)

@@ -1,5 +1,6 @@
 /** What one pass over a namespace does with which template. */
 import { append } from '../../base/append.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { ResolveClone } from './clones.ts'
 import type { Conditions } from './conditions.ts'
@@ -38,13 +39,13 @@ export interface PassInput {
 
 export function planPass(state: PopulationState, namespace: Namespace, input: PassInput): NamespacePass {
   const versions = [...state.matchers()]
-  const planned = new Map(versions.map(({ template }) => [template.metadata.name ?? '', template]))
+  const planned = new Map(versions.map(({ template }) => [nameOf(template.metadata), template]))
   const pass: NamespacePass = {
     ...{ wanted: [], attempts: new Map(), planned },
     ...{ waiting: new Set(), unrendered: [], places: [] },
   }
   for (const version of versions) planTemplate(state, namespace, version, { ...input, pass })
-  pass.wanted.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+  pass.wanted.sort((a, b) => (nameOf(a.metadata) < nameOf(b.metadata) ? -1 : 1))
   return pass
 }
 
@@ -62,8 +63,8 @@ function planTemplate(
   const { template } = version
   const isDeleted = template.metadata.deletionTimestamp !== undefined
   if (isDisabled(template) && !isDeleted) return
-  const { name = '' } = namespace.metadata
-  const { name: templateName = '' } = template.metadata
+  const name = nameOf(namespace.metadata)
+  const templateName = nameOf(template.metadata)
   const isSelected = !isDeleted && version.selects(namespace)
   const before = former.get(templateName)
   const held = ledger.findHeld(version, name) ?? (before && { version: before, isSelected: true })
@@ -114,7 +115,7 @@ function keepAsApplied(
     held.version.selects(namespace) &&
     evaluateParameters(held.version.template, namespace).faults.length === 0
   const kept = isKept ? held.version : version
-  pass.attempts.set(template.metadata.name ?? '', { version: kept, isSelected: true, isUnrendered: true })
+  pass.attempts.set(nameOf(template.metadata), { version: kept, isSelected: true, isUnrendered: true })
   pass.wanted.push(kept.template)
   // A version that can't be rendered says so itself.
   if (isKept)

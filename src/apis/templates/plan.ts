@@ -9,6 +9,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { ReportProgress } from '../../base/progress.ts'
 import type { Client } from '../../client/client.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
@@ -97,13 +98,13 @@ export async function planTemplates(
   const signal = AbortSignal.any([deps.signal, stop.signal])
   try {
     const present = (await all(client, templateResource, signal)) as NamespaceTemplate[]
-    const known = new Map(present.map((t) => [t.metadata.name ?? '', t]))
+    const known = new Map(present.map((t) => [nameOf(t.metadata), t]))
     const planned: NamespaceTemplate[] = []
     for (const template of templates) {
-      planned.push(await dryRunTemplate(client, known.get(template.metadata.name ?? ''), template, signal))
+      planned.push(await dryRunTemplate(client, known.get(nameOf(template.metadata)), template, signal))
     }
     for (const name of deletions) planned.push(await dryRunDeletion(client, name, signal))
-    const matchers = new Map([...present, ...planned].map((t) => [t.metadata.name ?? '', compileMatcher(t)]))
+    const matchers = new Map([...present, ...planned].map((t) => [nameOf(t.metadata), compileMatcher(t)]))
     const toldRead = (done: number): void => report({ doing: 'reading', done, unit: 'namespaces' })
     const namespaces = (await all(client, namespaceResource, signal, toldRead)) as Namespace[]
     const texts = namespaces.length > asksEachUpTo ? textsIn(namespaces) : undefined
@@ -132,7 +133,7 @@ export async function planTemplates(
     const plans: TemplatePlan[] = []
     for (const template of planned) {
       const version = compileMatcher(template)
-      const isNew = !known.has(template.metadata.name ?? '')
+      const isNew = !known.has(nameOf(template.metadata))
       const isDeletion = isBeingDeleted(template) ? { isDeletion: true as const } : {}
       plans.push({
         isNew,
@@ -166,11 +167,11 @@ interface World {
 async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePlan, 'isNew'>> {
   const { index, namespaces } = world
   const { template } = version
-  const name = template.metadata.name ?? ''
+  const name = nameOf(template.metadata)
   const reachable = namespaces.filter((n) => n.metadata.deletionTimestamp === undefined && !isOptedOut(n))
   const isDeleted = isBeingDeleted(template)
   const selected = isDisabled(template) || isDeleted ? [] : reachable.filter((n) => version.selects(n))
-  const holds = (n: Namespace): boolean => index.holdings.holds(name, n.metadata.name ?? '') || setsOn(name, n)
+  const holds = (n: Namespace): boolean => index.holdings.holds(name, nameOf(n.metadata)) || setsOn(name, n)
   // A template that is switched off takes nothing away.
   const concerned =
     isDisabled(template) && !isDeleted ? [] : reachable.filter((n) => (!isDeleted && version.selects(n)) || holds(n))
@@ -213,7 +214,7 @@ async function planNamespace(
   alike: AlikeAnswers | undefined,
 ): Promise<PlannedNamespace & { readonly isShared: boolean }> {
   const dryRun = startDryRun({ client, namespace, index, ...(alike === undefined ? {} : { alike }) })
-  const name = template.metadata.name ?? ''
+  const name = nameOf(template.metadata)
   const results = await populate(
     { client: dryRun.client, index, clones },
     {
@@ -229,7 +230,7 @@ async function planNamespace(
   // What goes stands in the order in which the watches told of it: another in each namespace.
   const goes = planned.filter(isGoing).sort((a, b) => (a.object < b.object ? -1 : 1))
   const objects = [...planned.filter((o) => !isGoing(o)), ...goes]
-  return { namespace: namespace.metadata.name ?? '', objects, isShared: dryRun.isShared() }
+  return { namespace: nameOf(namespace.metadata), objects, isShared: dryRun.isShared() }
 }
 
 const isGoing = ({ action }: PlannedObject): boolean => action === 'prune' || action === 'orphan'
@@ -272,9 +273,9 @@ function stopOf(
   namespaces: readonly Namespace[],
   matched: number,
 ): string | undefined {
-  const byName = new Map(namespaces.map((n) => [n.metadata.name ?? '', n]))
-  const { name = '' } = version.template.metadata
-  const withMetadata = namespaces.filter((n) => setsOn(name, n)).map((n) => n.metadata.name ?? '')
+  const byName = new Map(namespaces.map((n) => [nameOf(n.metadata), n]))
+  const name = nameOf(version.template.metadata)
+  const withMetadata = namespaces.filter((n) => setsOn(name, n)).map((n) => nameOf(n.metadata))
   const reached = { find: (of: string) => byName.get(of), withMetadataOf: () => withMetadata }
   const pruned = namespacesToPrune(version, index, reached).length
   const holding = Math.max(index.holdings.countNamespaces(name), withMetadata.length)

@@ -4,7 +4,7 @@
  * there, and what came of it afterwards.
  */
 import type { Client, ServedKind } from '../../client/client.ts'
-import { nameOf } from '../../kube/metadata.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { rbacGroup } from '../../kube/rbac.ts'
 import { findStatusError, type StatusError } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
@@ -188,7 +188,8 @@ async function announce(pass: Pass, concerned: readonly Placed[]): Promise<Statu
 
 function recordOf({ template, object, config }: Rendered, uid: string, content: string): AppliedObject {
   const { apiVersion = '', kind = '', metadata } = object
-  const { name: templateName = '', generation = 0 } = template.metadata
+  const { generation = 0 } = template.metadata
+  const templateName = nameOf(template.metadata)
   const name = nameOf(metadata)
   return { apiVersion, kind, name, uid, template: templateName, generation, digest: config, content }
 }
@@ -238,7 +239,8 @@ const isHeld = (
 
 /** The object that is there already, just as it is wanted, and ours. */
 function heldBy({ index, claims }: Pass, { rendered, kind }: Placed): PopulatedObject | undefined {
-  const { namespace = '', name = '' } = rendered.object.metadata
+  const { namespace = '' } = rendered.object.metadata
+  const name = nameOf(rendered.object.metadata)
   const live = index.find(kind, namespace, name)
   const claim = claims.get(identityOf(rendered.object))
   return live !== undefined && claim?.uid === live.uid && isHeld(live, rendered, claim) ? live : undefined
@@ -308,7 +310,8 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   const { client, index, claims, request, corrections } = pass
   const { rendered, kind } = placed
   const { template, object, config } = rendered
-  const { namespace = '', name = '' } = object.metadata
+  const { namespace = '' } = object.metadata
+  const name = nameOf(object.metadata)
   const done = (outcome: Outcome, applied: AppliedObject): ObjectResult => ({
     template: nameOf(template.metadata),
     object: titleOf(object),
@@ -354,12 +357,13 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
     }
     if (applied.refused !== undefined) {
       // The object is ours by its uid from now on: nothing else would prune it.
-      const { uid = '' } = applied.object.metadata
+      const uid = uidOf(applied.object.metadata)
       return { ...refusedFor(rendered, applied.refused), applied: recordOf(rendered, uid, '') }
     }
     const extended = applied.extra.length > 0 ? extraMessage(applied.extra) : undefined
     answer = { object: applied.object, config, extended }
-    const { uid = '', resourceVersion } = applied.object.metadata
+    const { resourceVersion } = applied.object.metadata
+    const uid = uidOf(applied.object.metadata)
     const outcome = known?.revision === resourceVersion ? 'unchanged' : 'configured'
     // What was added to it is looked for again by the next process: no record calls it as it should be.
     const content = extended === undefined ? contentDigest(applied.object) : ''

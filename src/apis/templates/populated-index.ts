@@ -11,6 +11,7 @@ import { type Clock, sleep } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { findStatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { AppliedObject, AppliedRecords, RecordListener } from './applied-records.ts'
@@ -163,7 +164,8 @@ export class PopulatedIndex implements PopulatedObjects {
 
   /** What we did the record tells; what is not as it says, the object itself must. */
   #kept(kind: ServedKind, object: KubeObject): KubeObject {
-    const { namespace = '', name = '', uid } = object.metadata
+    const { namespace = '', uid } = object.metadata
+    const name = nameOf(object.metadata)
     const entry = this.#entryOf(object)
     const isKnown =
       this.#writing.has(objectPlace(kind, namespace, name)) ||
@@ -214,7 +216,9 @@ export class PopulatedIndex implements PopulatedObjects {
     applied: string | undefined,
     extended: string | undefined,
   ): void {
-    const { namespace = '', name = '', uid = '', resourceVersion = '', labels } = metadata
+    const { namespace = '', resourceVersion = '', labels } = metadata
+    const name = nameOf(metadata)
+    const uid = uidOf(metadata)
     const objects = this.#byNamespace.get(namespace) ?? new Map<string, PopulatedObject>()
     this.#byNamespace.set(namespace, objects)
     const key = `${groupResource(kind)}/${name}`

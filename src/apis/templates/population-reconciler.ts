@@ -73,7 +73,7 @@ export class PopulationReconciler implements Reconciler {
   }
 
   async #leaveAlone(namespace: Namespace, signal: AbortSignal): Promise<void> {
-    const { name = '' } = namespace.metadata
+    const name = nameOf(namespace.metadata)
     this.#state.forgetNamespace(name)
     // A template that is being deleted waits for it no longer.
     this.#state.requestStatus(this.#state.index.claimsIn(name).map((claim) => claim.template))
@@ -128,7 +128,7 @@ export class PopulationReconciler implements Reconciler {
     const { client, records, events } = this.#deps
     const { index } = this.#state
     const clones = this.#clones
-    const { name = '' } = namespace.metadata
+    const name = nameOf(namespace.metadata)
     const policyOf: PopulateRequest['policyOf'] = (template) =>
       waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template), planned.get(template))
     const older = new Set([...waiting, ...unrendered.map(({ template }) => nameOf(template.metadata))])
@@ -158,7 +158,8 @@ export class PopulationReconciler implements Reconciler {
 
   #note(namespace: Namespace, { attempts, waiting }: NamespacePass, results: readonly ObjectResult[]): void {
     const state = this.#state
-    const { name = '', uid } = namespace.metadata
+    const { uid } = namespace.metadata
+    const name = nameOf(namespace.metadata)
     state.requestStatus(state.ledger.record(name, attempts, results))
     state.visited(name)
     const now = state.findNamespace(name)

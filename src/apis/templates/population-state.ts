@@ -7,6 +7,7 @@ import type { Informer } from '../../client/informer.ts'
 import type { ObjectKey } from '../../controller/controller.ts'
 import type { Keys } from '../../controller/source.ts'
 import { Watches } from '../../controller/watches.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
@@ -86,7 +87,7 @@ export class PopulationState {
     this.rollouts = new Rollouts({
       ledger: this.ledger,
       findTemplate: (name) => this.findTemplate(name),
-      countMatched: (version) => this.matchedNamespaces.counted(version.template.metadata.name ?? ''),
+      countMatched: (version) => this.matchedNamespaces.counted(nameOf(version.template.metadata)),
       excessOf: (version, pruned) => excessOf(version, pruned, () => this.#countReached(version)),
       wake: (waiting) => this.#enqueueMany(waiting),
     })
@@ -198,14 +199,14 @@ export class PopulationState {
 
   /** Namespaces that it selects, or that it selected and holds something in. */
   #countReached({ template }: Matcher): number {
-    const { name = '' } = template.metadata
+    const name = nameOf(template.metadata)
     const holding = Math.max(this.index.holdings.countNamespaces(name), this.metadata.namespacesOf(name).size)
     return Math.max(this.matchedNamespaces.counted(name), holding)
   }
 
   #openSurveys(): Surveys {
     const holds = ({ template: { metadata } }: Matcher, name: string): boolean =>
-      this.index.holdings.holds(metadata.name ?? '', name) || this.metadata.holds(metadata.name ?? '', name)
+      this.index.holdings.holds(nameOf(metadata), name) || this.metadata.holds(nameOf(metadata), name)
     return new Surveys({
       turns: this.#deps.turns,
       onError: this.#deps.onError,
@@ -219,19 +220,19 @@ export class PopulationState {
         prunes(version) &&
         excessOf(version, Number.POSITIVE_INFINITY, () => 0) !== undefined,
       wouldPrune: (version, namespace) =>
-        holds(version, namespace.metadata.name ?? '') && prunesIn(version, this.index, namespace),
+        holds(version, nameOf(namespace.metadata)) && prunesIn(version, this.index, namespace),
       enqueue: (name) => this.watches.enqueue(keyOf(name)),
-      onProgress: ({ template }) => this.statuses.request(template.metadata.name ?? ''),
+      onProgress: ({ template }) => this.statuses.request(nameOf(template.metadata)),
       onDone: (version, pruned) => {
         const isStopped = this.rollouts.surveyed(version, pruned)
-        this.statuses.request(version.template.metadata.name ?? '')
+        this.statuses.request(nameOf(version.template.metadata))
         return isStopped
       },
     })
   }
 
   *#names(): Generator<string> {
-    for (const { metadata } of this.#namespaces.values()) yield metadata.name ?? ''
+    for (const { metadata } of this.#namespaces.values()) yield nameOf(metadata)
   }
 
   #enqueueMany(names: readonly string[]): void {
@@ -253,10 +254,11 @@ export class PopulationState {
   /** A namespace that is being created counts from when it was tried first. */
   #counts(version: Matcher, namespace: Namespace): boolean {
     const { template } = version
-    const { name = '', deletionTimestamp } = namespace.metadata
+    const { deletionTimestamp } = namespace.metadata
+    const name = nameOf(namespace.metadata)
     if (isDisabled(template) || deletionTimestamp !== undefined || isOptedOut(namespace)) return false
     if (!version.selects(namespace)) return false
-    return !isGateShut(namespace) || this.ledger.find(template.metadata.name ?? '', name) !== undefined
+    return !isGateShut(namespace) || this.ledger.find(nameOf(template.metadata), name) !== undefined
   }
 
   /** Called twice for what exists at the start. */
@@ -312,7 +314,7 @@ export class PopulationState {
   #isOthersStatus(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
     const status = JSON.stringify(next.status)
     if (status === JSON.stringify(old.status)) return false
-    return this.#writtenStatuses.get(next.metadata.name ?? '')?.includes(status) !== true
+    return this.#writtenStatuses.get(nameOf(next.metadata))?.includes(status) !== true
   }
 
   /** A process that led before this one may have written it late: it is not believed, as that of a start is. */

@@ -22,7 +22,7 @@ export interface ReachedNamespaces {
 
 /** Namespaces that hold something of the template which `version` does not give them. */
 export function namespacesToPrune(version: Matcher, index: PopulatedObjects, namespaces: ReachedNamespaces): string[] {
-  const { name: template = '' } = version.template.metadata
+  const template = nameOf(version.template.metadata)
   if (!prunes(version)) return []
   const holding = new Set([...index.holdings.namespacesOf(template), ...namespaces.withMetadataOf(template)])
   return [...holding].filter((name) => {
@@ -59,7 +59,8 @@ export interface PruneExcess {
  * namespaces that it selects or holds something in.
  */
 export function excessOf({ template }: Matcher, pruned: number, reached: () => number): PruneExcess | undefined {
-  const { name = '', annotations, generation } = template.metadata
+  const { annotations, generation } = template.metadata
+  const name = nameOf(template.metadata)
   const { spec } = template
   // Orphaning destroys nothing.
   if (spec?.deletionPolicy === 'Orphan') return undefined

@@ -134,7 +134,8 @@ export async function reportCondition(
     } catch (error) {
       if (isNotFound(error)) return
       if (!isConflict(error)) throw error
-      const { name = '', uid } = seen.metadata
+      const { uid } = seen.metadata
+      const name = nameOf(seen.metadata)
       seen = (await client.get(namespaceResource, { name }, { signal })) as Namespace
       if (seen.metadata.uid !== uid) return
     }

@@ -4,6 +4,7 @@
  */
 import type { Client } from '../../client/client.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { isAlreadyExists, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
@@ -20,7 +21,7 @@ export interface TemplateRevision {
   readonly object: KubeObject
 }
 
-const nameOf = (template: string, generation: number): string => `namespacetemplate-${template}-${generation}`
+const revisionName = (template: string, generation: number): string => `namespacetemplate-${template}-${generation}`
 
 /** Generations that were seen and are not kept as a revision yet. */
 export class PendingRevisions {
@@ -28,7 +29,8 @@ export class PendingRevisions {
   readonly #keeping = new Map<string, Promise<void>>()
 
   add(template: NamespaceTemplate): void {
-    const { name = '', uid, generation } = template.metadata
+    const { uid, generation } = template.metadata
+    const name = nameOf(template.metadata)
     const pending = this.#byTemplate.get(name) ?? []
     const last = pending.at(-1)?.metadata
     if (last?.uid === uid && last?.generation === generation) return
@@ -64,12 +66,14 @@ export class PendingRevisions {
 
 /** Keeps this generation, if it is not kept already, and lets the oldest go. */
 async function keepRevision(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
-  const { name = '', generation = 0, uid = '' } = template.metadata
+  const { generation = 0 } = template.metadata
+  const name = nameOf(template.metadata)
+  const uid = uidOf(template.metadata)
   const revision: KubeObject = {
     apiVersion: apiVersionOf(revisionResource),
     kind: 'ControllerRevision',
     metadata: {
-      name: nameOf(name, generation),
+      name: revisionName(name, generation),
       namespace: revisionNamespace,
       labels: { [revisionLabel]: name },
       ownerReferences: [{ apiVersion: apiVersionOf(templateResource), kind: 'NamespaceTemplate', name, uid }],
@@ -81,7 +85,7 @@ async function keepRevision(client: Client, template: NamespaceTemplate, signal:
     await client.create(revisionResource, revision, { signal })
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
-    const ref = { namespace: revisionNamespace, name: nameOf(name, generation) }
+    const ref = { namespace: revisionNamespace, name: revisionName(name, generation) }
     const there = await client.get(revisionResource, ref, { signal })
     if (there.metadata.ownerReferences?.some((o) => o.uid === uid)) return
     // Of an earlier template of this name, not yet collected.
@@ -114,7 +118,8 @@ export async function revisionsOf(
 }
 
 async function remove(client: Client, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {
-  const { name = '', uid } = metadata
+  const { uid } = metadata
+  const name = nameOf(metadata)
   const preconditions = uid === undefined ? {} : { preconditions: { uid } }
   try {
     await client.delete(revisionResource, { namespace: revisionNamespace, name }, { ...preconditions, signal })

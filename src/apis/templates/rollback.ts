@@ -1,5 +1,6 @@
 /** Back to what a template said before. */
 import type { Client } from '../../client/client.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { isConflict } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { revisionNamespace, revisionsOf } from './revisions.ts'
@@ -58,7 +59,8 @@ async function replaceSpec(
       return await client.update(templateResource, { ...template, spec }, options)
     } catch (error) {
       if (!isConflict(error) || tries === mostTries) throw error
-      const { name = '', generation } = template.metadata
+      const { generation } = template.metadata
+      const name = nameOf(template.metadata)
       template = (await client.get(templateResource, { name }, { signal: options.signal })) as NamespaceTemplate
       if (template.metadata.generation !== generation) throw error
     }

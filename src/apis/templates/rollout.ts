@@ -16,6 +16,7 @@
  * All of it is memory: after a restart, a rollout that the status calls complete is complete, and one that was under
  * way goes on from the start, where namespaces that are done cost one comparison each.
  */
+import { nameOf } from '../../kube/metadata.ts'
 import { generationOf, isSameVersion, type TemplateLedger } from './ledger.ts'
 import { findBeyond, isDisabled, isRolloutPaused, type Matcher } from './match.ts'
 import type { PruneExcess } from './prunes.ts'
@@ -107,7 +108,7 @@ export class Rollouts {
   surveyed(version: Matcher, pruned: ReadonlySet<string>): boolean {
     // It deletes nothing while it rests, which says nothing of when it goes on: annotations make no version.
     if (findRest(version.template) !== undefined) {
-      this.#rest(nameOf(version))
+      this.#rest(templateName(version))
       return false
     }
     const state = this.#stateOf(version)
@@ -168,7 +169,7 @@ export class Rollouts {
   }
 
   #stateOf(version: Matcher): RolloutState {
-    const name = nameOf(version)
+    const name = templateName(version)
     const known = this.#states.get(name)
     if (known !== undefined && isNotBefore(known.version, version)) return known
     const state: RolloutState = {
@@ -194,12 +195,12 @@ export class Rollouts {
   }
 
   #free({ version, limit = 0, busy }: RolloutState): number {
-    return limit - busy.size - this.#deps.ledger.failing(nameOf(version), generationOf(version))
+    return limit - busy.size - this.#deps.ledger.failing(templateName(version), generationOf(version))
   }
 
   #haltOf({ version, prunes }: RolloutState): Halt | undefined {
     if (prunes !== undefined) return prunes
-    const name = nameOf(version)
+    const name = templateName(version)
     const present = this.#deps.findTemplate(name)
     if (present !== undefined && isRolloutPaused(present)) return pausedByAnnotation(name)
     if (version.template.spec?.rollout?.pauseOnFailure !== true) return undefined
@@ -221,7 +222,7 @@ export class Rollouts {
       `${isDeleted ? 'deleting the template' : `generation ${generationOf(version)}`} would delete objects in ` +
       `${pruned.size} namespaces, ${excess.allowed}: ${first}${more}; ` +
       `nothing is changed. If it is meant, confirm it with: ${excess.confirmation}; if not, ` +
-      (isDeleted ? keepsWhatItMade(nameOf(version)) : `go back with: borough template rollback ${nameOf(version)}`)
+      (isDeleted ? keepsWhatItMade(templateName(version)) : `go back with: borough template rollback ${templateName(version)}`)
     return { reason: 'TooManyPrunes', message }
   }
 
@@ -266,7 +267,7 @@ export function findRest(template: NamespaceTemplate): Halt | undefined {
 const isNotBefore = (known: Matcher, version: Matcher): boolean =>
   known.template.metadata.uid === version.template.metadata.uid && generationOf(known) >= generationOf(version)
 
-const nameOf = ({ template }: Matcher): string => template.metadata.name ?? ''
+const templateName = ({ template }: Matcher): string => nameOf(template.metadata)
 
 /** What the last process to look found. */
 function isComplete({ metadata, status }: NamespaceTemplate): boolean {

@@ -53,7 +53,7 @@ export function planMetadata({ namespace, templates, policyOf, only }: MetadataR
   const wanted = new Set<string>()
   for (const { part, key, value, template } of keys) {
     wanted.add(placeOfKey(part, key))
-    const { name = '' } = template.metadata
+    const name = nameOf(template.metadata)
     const before = valueOf(namespace, { part, key })
     if (!concerns(name) || before === value) continue
     const { generation } = template.metadata
@@ -113,7 +113,8 @@ export async function settleMetadata(
     return { ...result, failure: { reason, message, retriable: false } }
   })
   if (changes.length === 0) return told
-  const { name = '', uid, resourceVersion } = request.namespace.metadata
+  const { uid, resourceVersion } = request.namespace.metadata
+  const name = nameOf(request.namespace.metadata)
   try {
     await client.patch(namespaceResource, { name }, patchOf(changes, { uid, resourceVersion }), { signal })
   } catch (error) {

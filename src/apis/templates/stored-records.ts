@@ -6,7 +6,7 @@ import type { DecidedWrite, DecisionView, Guard } from '../../admission/admissio
 import { restBetween } from '../../base/rest-between.ts'
 import type { FeatureContext } from '../../feature/feature.ts'
 import { recordType } from '../../feature/record-type.ts'
-import { nameOf } from '../../kube/metadata.ts'
+import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { objectKey } from '../../kube/object-key.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { encodeStored } from '../../kube/stored-form.ts'
@@ -88,7 +88,7 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
   }
 
   async announce(namespace: Namespace, objects: readonly AppliedObject[]): Promise<void> {
-    const { name = '' } = namespace.metadata
+    const name = nameOf(namespace.metadata)
     const ahead = selectUnclaimed(objects, this.of(name))
     if (this.of(name).length + ahead.length > mostTogether) {
       await this.#change(namespace, { applied: ahead, released: [] })
@@ -126,7 +126,7 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
 
   written(view: DecisionView, namespace: string, applied: readonly AppliedObject[]): DecidedWrite | undefined {
     const { metadata } = view.see(this.#parts.namespaces.type, '', namespace).object ?? { metadata: {} }
-    const { uid = '' } = metadata
+    const uid = uidOf(metadata)
     const seen = view.see(this.#type, folder, namespace)
     // One that a server before these records left behind, of another namespace of this name, is written over.
     const objects = changedRecord(objectsOf(seen.object, uid), { applied, released: [] }, true)
@@ -142,7 +142,8 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
 
   async #change(namespace: Namespace, change: RecordChange): Promise<void> {
     const { type, find } = this.#parts.namespaces
-    const { name = '', uid = '' } = namespace.metadata
+    const name = nameOf(namespace.metadata)
+    const uid = uidOf(namespace.metadata)
     for (;;) {
       const there = this.#parts.stored.find(type.storageName, '', name)
       if (there === undefined || find(name)?.metadata.uid !== uid) return

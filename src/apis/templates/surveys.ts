@@ -12,6 +12,7 @@
  */
 import type { Turns } from '../../base/turns.ts'
 import { Walks } from '../../base/walks.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { isSameVersion } from './ledger.ts'
 import type { Matcher } from './match.ts'
@@ -69,12 +70,12 @@ export class Surveys {
 
   /** This very template is looked at, or has been: a change of its annotations makes another. */
   isBegun({ template }: Matcher): boolean {
-    return this.#byTemplate.get(template.metadata.name ?? '')?.version.template === template
+    return this.#byTemplate.get(nameOf(template.metadata))?.version.template === template
   }
 
   /** Every namespace that there is has been looked at. */
   isDone(version: Matcher): boolean {
-    const survey = this.#byTemplate.get(nameOf(version))
+    const survey = this.#byTemplate.get(templateName(version))
     return survey?.isDone === true && isSameVersion(survey.version, version)
   }
 
@@ -90,7 +91,7 @@ export class Surveys {
 
   /** `before`: the version that it replaces. */
   change(version: Matcher, before: Matcher | undefined): void {
-    const known = this.#byTemplate.get(nameOf(version))
+    const known = this.#byTemplate.get(templateName(version))
     const unfinished = known?.isEnqueued === false ? known.before : []
     this.#begin(this.#newSurvey(version, [...unfinished, ...(before === undefined ? [] : [before])]))
   }
@@ -109,7 +110,7 @@ export class Surveys {
   changed(name: string): void {
     for (const survey of this.#following) {
       survey.changed.add(name)
-      if (survey.isDone) this.walks.again(`again ${nameOf(survey.version)}`, this.#lookAgain(survey))
+      if (survey.isDone) this.walks.again(`again ${templateName(survey.version)}`, this.#lookAgain(survey))
     }
   }
 
@@ -121,7 +122,7 @@ export class Surveys {
 
   #begin(survey: Survey): void {
     const { version } = survey
-    const template = nameOf(version)
+    const template = templateName(version)
     const known = this.#byTemplate.get(template)
     if (known !== undefined) this.#following.delete(known)
     this.#byTemplate.set(template, survey)
@@ -155,7 +156,7 @@ export class Surveys {
       yield
     }
     // Another has taken its place.
-    if (this.#byTemplate.get(nameOf(survey.version)) !== survey) return
+    if (this.#byTemplate.get(templateName(survey.version)) !== survey) return
     survey.isDone = true
     if (!this.#deps.onDone(survey.version, survey.pruned)) this.#following.delete(survey)
   }
@@ -172,7 +173,7 @@ export class Surveys {
   #concerns(versions: readonly Matcher[], namespace: Namespace): boolean {
     if (versions.some((version) => version.selects(namespace))) return true
     const [version] = versions
-    return version !== undefined && this.#deps.holds(version, namespace.metadata.name ?? '')
+    return version !== undefined && this.#deps.holds(version, nameOf(namespace.metadata))
   }
 
   *#enqueueAll(versions: readonly Matcher[]): Generator<void> {
@@ -184,4 +185,4 @@ export class Surveys {
   }
 }
 
-const nameOf = ({ template }: Matcher): string => template.metadata.name ?? ''
+const templateName = ({ template }: Matcher): string => nameOf(template.metadata)

@@ -49,7 +49,8 @@ export class TemplateReconciler implements Reconciler {
   /** @throws Error while it can't be known what is left */
   async #finalize(template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> {
     const { kinds, activePasses, recordedKinds } = this.#state
-    const { name = '', uid = '' } = template.metadata
+    const name = nameOf(template.metadata)
+    const uid = uidOf(template.metadata)
     const unread = [...new Set(kindsEverOf(template))].filter((kind) => kinds.isUnread(kind))
     if (unread.length > 0) {
       const message = `it stays until somebody says what is left of it: ${unread.join(', ')} can not be read`
@@ -86,7 +87,8 @@ export class TemplateReconciler implements Reconciler {
   async #writeStatus(template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> {
     const { rollouts, matchedNamespaces, ledger, recordedKinds, surveys } = this.#state
     const { clock } = this.#deps
-    const { name = '', generation } = template.metadata
+    const { generation } = template.metadata
+    const name = nameOf(template.metadata)
     const rest = findRest(template)
     if (this.#state.isPaused && rest?.reason !== 'Disabled') return this.#writePaused(template, signal)
     if (!surveys.isDone(version)) return this.#writeSurveying(template, signal)
@@ -114,7 +116,8 @@ export class TemplateReconciler implements Reconciler {
 
   /** Figures stand as they are until all namespaces have been looked at. */
   async #writeSurveying(template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
-    const { name = '', generation } = template.metadata
+    const { generation } = template.metadata
+    const name = nameOf(template.metadata)
     if (template.status?.observedGeneration === generation) return
     const [looked, all] = [this.#state.surveys.looked(name), this.#state.countNamespaces()]
     await this.#replaceStatus(template, surveyingStatusOf(template, looked, all, this.#deps.clock.now()), signal)
@@ -136,7 +139,8 @@ export class TemplateReconciler implements Reconciler {
   }
 
   async #tellHaltOnce(template: NamespaceTemplate, halt: Halt | undefined): Promise<void> {
-    const { name = '', generation } = template.metadata
+    const { generation } = template.metadata
+    const name = nameOf(template.metadata)
     if (halt === undefined) {
       this.#toldHalts.delete(name)
       return
@@ -149,7 +153,7 @@ export class TemplateReconciler implements Reconciler {
   /** Kinds of which something may be there. */
   #remainingKinds(template: NamespaceTemplate): string[] {
     const { activePasses, index, kinds } = this.#state
-    const { name = '' } = template.metadata
+    const name = nameOf(template.metadata)
     const old = template.status?.kinds ?? []
     // A kind that is not served now may be served again, with its objects.
     const unsure = activePasses.isApplying(name) ? old : old.filter((kind) => !kinds.isRead(kind))
@@ -177,7 +181,8 @@ async function patchFinalizers(
   finalizers: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { name = '', resourceVersion } = metadata
+  const { resourceVersion } = metadata
+  const name = nameOf(metadata)
   try {
     await client.patch(templateResource, { name }, { metadata: { resourceVersion, finalizers } }, { signal })
   } catch (error) {
