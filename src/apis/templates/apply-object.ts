@@ -91,8 +91,7 @@ export async function applyObject(request: ApplyRequest): Promise<Applied | Kept
 /** What an apply would change of the object that is there; undefined = it is not there. */
 async function reportDrift(request: ApplyRequest): Promise<Applied | Kept | undefined> {
   const { client, kind, rendered, signal } = request
-  const { namespace = '' } = rendered.object.metadata
-  const name = nameOf(rendered.object.metadata)
+  const { namespace, name } = rendered.object.metadata
   const live = await findObject(client, kind, { namespace, name }, { signal })
   if (live === undefined) return undefined
   const options = { fieldManager: templateFieldManager, force: true, dryRun: true, signal }
@@ -118,8 +117,7 @@ async function managersInTheWay({ client, kind, rendered, signal }: ApplyRequest
 async function applyWithDrift(request: ApplyRequest, mode: DriftMode, mustBeAbsent: boolean): Promise<Applied | Kept> {
   const { client, kind, rendered, signal } = request
   const { template, object } = rendered
-  const { namespace = '' } = object.metadata
-  const name = nameOf(object.metadata)
+  const { namespace, name } = object.metadata
   const options = { fieldManager: templateFieldManager, signal }
   try {
     return { object: await client.apply(kind, object, { ...options, mustBeAbsent }), extra: [] }
@@ -149,14 +147,13 @@ async function applyWithDrift(request: ApplyRequest, mode: DriftMode, mustBeAbse
 /** What is to be applied, but for the fields that the template yields to other managers. */
 async function withoutYielded({ client, kind, rendered, signal }: ApplyRequest): Promise<KubeObject> {
   const { held, object } = rendered
-  const { namespace = '' } = object.metadata
-  const name = nameOf(object.metadata)
+  const { namespace, name } = object.metadata
   if (held.yieldTo === undefined) return object
   const live = await findObject(client, kind, { namespace, name }, { signal })
   const { apiVersion, kind: kindName, metadata, ...content } = object
   let left: JsonValue = content as JsonValue
   for (const fields of live === undefined ? [] : fieldsOf(live, held.yieldTo)) left = withoutFields(left, fields) ?? {}
-  return { apiVersion, kind: kindName, metadata, ...(left as object) } as KubeObject
+  return { apiVersion, kind: kindName, metadata, ...(left as object) }
 }
 
 /** Fields of an object that would be gone or different if it were what the template says. */

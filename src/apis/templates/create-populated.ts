@@ -121,9 +121,8 @@ function planObjects(a: Attributes, deps: PopulatedCreateDeps, conditions?: Cond
 function describeApplied(placed: readonly Placed[], view: DecisionView): AppliedObject[] {
   return placed.map(({ rendered, kind }) => {
     const { template, object, config: digest } = rendered
-    const { apiVersion = '', kind: kindName = '', metadata } = object
-    const { namespace = '' } = metadata
-    const name = nameOf(metadata)
+    const { apiVersion, kind: kindName, metadata } = object
+    const { namespace, name } = metadata
     const stored = view.see(kind, namespace, name).object ?? object
     return {
       apiVersion,
@@ -165,7 +164,7 @@ function applyFirst(
   { firstApplied, now }: PopulatedCreateDeps,
 ): KubeObject | undefined {
   const once = source && appliedOnce.get(source)
-  if (once?.kind === kind) return placeCopy(once.object, object.metadata.namespace ?? '', now())
+  if (once?.kind === kind) return placeCopy(once.object, object.metadata.namespace, now())
   const made = firstApplied(kind, object, templateFieldManager)
   if (made !== undefined && source !== undefined) appliedOnce.set(source, { kind, object: cloneJson(made) })
   return made
@@ -182,13 +181,12 @@ function placeAll(objects: readonly Rendered[], deps: PopulatedCreateDeps): read
   const { findKind, authorizer, user } = deps
   const placed: Placed[] = []
   for (const rendered of objects) {
-    const { apiVersion = '', kind: kindName = '', metadata } = rendered.object
+    const { apiVersion, kind: kindName, metadata } = rendered.object
     const kind = findKind(apiVersion, kindName)
     // An apply with a uid is about an object that is there.
     if (kind === undefined || !isUnordered(kind) || metadata.uid !== undefined) return undefined
     const { group, version, resource } = kind
-    const { namespace = '' } = metadata
-    const name = nameOf(metadata)
+    const { namespace, name } = metadata
     const may = (verb: string): boolean =>
       authorizer.authorize({ user, verb, group, version, resource, subresource: '', namespace, name }).allowed
     if (!may('patch') || !may('create')) return undefined

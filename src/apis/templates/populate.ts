@@ -187,10 +187,10 @@ async function announce(pass: Pass, concerned: readonly Placed[]): Promise<Statu
 }
 
 function recordOf({ template, object, config }: Rendered, uid: string, content: string): AppliedObject {
-  const { apiVersion = '', kind = '', metadata } = object
+  const { apiVersion, kind, metadata } = object
   const { generation = 0 } = template.metadata
   const templateName = nameOf(template.metadata)
-  const name = nameOf(metadata)
+  const { name } = metadata
   return { apiVersion, kind, name, uid, template: templateName, generation, digest: config, content }
 }
 
@@ -239,8 +239,7 @@ const isHeld = (
 
 /** The object that is there already, just as it is wanted, and ours. */
 function heldBy({ index, claims }: Pass, { rendered, kind }: Placed): PopulatedObject | undefined {
-  const { namespace = '' } = rendered.object.metadata
-  const name = nameOf(rendered.object.metadata)
+  const { namespace, name } = rendered.object.metadata
   const live = index.find(kind, namespace, name)
   const claim = claims.get(identityOf(rendered.object))
   return live !== undefined && claim?.uid === live.uid && isHeld(live, rendered, claim) ? live : undefined
@@ -282,10 +281,9 @@ const saysRules = ({ object, held }: Rendered): boolean => Array.isArray(object[
 /** Where it goes, or why that is not known. One API that is down must not keep the objects of others waiting. */
 async function placeOf({ discovery }: Pick<Client, 'discovery'>, rendered: Rendered): Promise<Placed | ObjectResult> {
   try {
-    const kind = await discovery.findKind(rendered.object.apiVersion ?? '', rendered.object.kind ?? '')
-    const unusable = whyNot(kind, rendered)
-    if (kind !== undefined && unusable === undefined) return { rendered, kind }
-    return failureOf(rendered, 'UnknownKind', unusable ?? '', true)
+    const kind = await discovery.findKind(rendered.object.apiVersion, rendered.object.kind)
+    if (kind?.namespaced) return { rendered, kind }
+    return failureOf(rendered, 'UnknownKind', whyNowhere(kind !== undefined, rendered), true)
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
@@ -293,11 +291,8 @@ async function placeOf({ discovery }: Pick<Client, 'discovery'>, rendered: Rende
   }
 }
 
-function whyNot(kind: ServedKind | undefined, { object }: Rendered): string | undefined {
-  if (kind === undefined) return `no kind ${object.kind} in ${object.apiVersion} is served`
-  if (!kind.namespaced) return `${object.kind} does not live in namespaces`
-  return undefined
-}
+const whyNowhere = (isServed: boolean, { object: { apiVersion, kind } }: Rendered): string =>
+  isServed ? `${kind} does not live in namespaces` : `no kind ${kind} in ${apiVersion} is served`
 
 function failureOf({ template, object }: Rendered, reason: string, message: string, retriable: boolean): ObjectResult {
   return { template: nameOf(template.metadata), object: titleOf(object), failure: { reason, message, retriable } }
@@ -310,8 +305,7 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   const { client, index, claims, request, corrections } = pass
   const { rendered, kind } = placed
   const { template, object, config } = rendered
-  const { namespace = '' } = object.metadata
-  const name = nameOf(object.metadata)
+  const { namespace, name } = object.metadata
   const done = (outcome: Outcome, applied: AppliedObject): ObjectResult => ({
     template: nameOf(template.metadata),
     object: titleOf(object),

@@ -16,9 +16,16 @@ import { objectsOf, type TemplateObject } from './template-objects.ts'
 import { hasToken, type Meanings, substituteIn, textsIn, tokensIn } from './tokens.ts'
 import { type NamespaceTemplate, protectedByLabel, templateNameLabel } from './types.ts'
 
+/** It says where it belongs. */
+export interface RenderedObject extends KubeObject {
+  apiVersion: string
+  kind: string
+  metadata: KubeObject['metadata'] & { name: string; namespace: string }
+}
+
 export interface Rendered {
   readonly template: NamespaceTemplate
-  readonly object: KubeObject
+  readonly object: RenderedObject
   /** What the template says of it. */
   readonly held: TemplateObject
   /** A digest: equal ones, in one namespace, come of equal objects. */
@@ -255,7 +262,7 @@ function renderOne(held: TemplateObject, scope: Scope, pass: Pass): Rendered | S
   const rendered: Rendered = {
     template,
     held,
-    object: addLabels(object, namespace, templateName, held.protect),
+    object: addLabels(object as RenderedObject, namespace, templateName, held.protect),
     config: filled.config,
     source: filled.source,
   }
@@ -342,7 +349,7 @@ function findMalformed(object: KubeObject): string | undefined {
   return undefined
 }
 
-function addLabels(object: KubeObject, namespace: Namespace, template: string, protect = false): KubeObject {
+function addLabels(object: RenderedObject, namespace: Namespace, template: string, protect = false): RenderedObject {
   return {
     ...object,
     metadata: {
