@@ -25,8 +25,10 @@ export function getJson(url: string, { ca, timeoutMs, maxBytes }: GetJsonOptions
         let size = 0
         response.on('data', (chunk: Buffer) => {
           size += chunk.length
-          if (size <= maxBytes) chunks.push(chunk)
-          else sent.destroy(new Error(`its answer is longer than ${maxBytes} bytes`))
+          if (size <= maxBytes) return chunks.push(chunk)
+          // At once: what is left out may be the end, and the rest would be taken for all of it.
+          fail(`its answer is longer than ${maxBytes} bytes`)
+          return sent.destroy()
         })
         response.once('error', (error) => fail(error.message, error))
         response.once('end', () => {

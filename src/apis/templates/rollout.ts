@@ -222,7 +222,9 @@ export class Rollouts {
       `${isDeleted ? 'deleting the template' : `generation ${generationOf(version)}`} would delete objects in ` +
       `${pruned.size} namespaces, ${excess.allowed}: ${first}${more}; ` +
       `nothing is changed. If it is meant, confirm it with: ${excess.confirmation}; if not, ` +
-      (isDeleted ? keepsWhatItMade(templateName(version)) : `go back with: borough template rollback ${templateName(version)}`)
+      (isDeleted
+        ? keepsWhatItMade(templateName(version))
+        : `go back with: borough template rollback ${templateName(version)}`)
     return { reason: 'TooManyPrunes', message }
   }
 
