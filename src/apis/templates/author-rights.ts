@@ -133,10 +133,10 @@ function missingForMetadata(
 const listOf = (field: string): string => field.slice(0, field.indexOf('['))
 
 function missingWrites({ authorizer, findKind }: AuthorRightsDeps, user: UserInfo, object: JsonObject): string[] {
-  const apiVersion = String(object['apiVersion'] ?? '')
+  const apiVersion = String(object['apiVersion'])
   const gv = parseApiVersion(apiVersion)
   if (gv === undefined) return []
-  const kind = String(object['kind'] ?? '')
+  const kind = String(object['kind'])
   // A kind that may be served one day: only who may write all of its group may prepare objects of it.
   const resource = findKind(apiVersion, kind)?.resource ?? '*'
   const given = (object['metadata'] as JsonObject | undefined)?.['name']
@@ -174,8 +174,7 @@ function escalations(
   return object['kind'] === 'RoleBinding' ? bindsTooMuch(deps, user, object, siblings) : []
 }
 
-const isOfRbac = (object: JsonObject): boolean =>
-  parseApiVersion(String(object['apiVersion'] ?? ''))?.group === rbacGroup
+const isOfRbac = (object: JsonObject): boolean => parseApiVersion(String(object['apiVersion']))?.group === rbacGroup
 /** Others may have a kind of that name. */
 const isRole = (object: JsonObject): boolean => isOfRbac(object) && object['kind'] === 'Role'
 

@@ -97,7 +97,7 @@ export function displacedWarnings(
 
 /** A template that is switched off is on again one day; one that is deleted goes. */
 const comesFirst = ({ metadata: a }: NamespaceTemplate, { metadata: b }: NamespaceTemplate): boolean =>
-  (a.name ?? '') < (b.name ?? '') && b.deletionTimestamp === undefined
+  nameOf(a) < nameOf(b) && b.deletionTimestamp === undefined
 
 /** No namespace is selected by both: they want another value of one label. */
 function areApart(a: NamespaceTemplate, b: NamespaceTemplate): boolean {

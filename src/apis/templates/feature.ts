@@ -110,7 +110,7 @@ function templateAdmission(
     optsOutAutomatically: autoOptOut(() => (enabled ? lister.find(configMapType, namespace, name)?.object : undefined)),
     findKind,
     *checkObject(object, parameters) {
-      const type = findKind(String(object['apiVersion'] ?? ''), String(object['kind'] ?? ''))
+      const type = findKind(String(object['apiVersion']), String(object['kind']))
       if (type === undefined) return { errors: [], warnings: [] }
       return yield* checkTemplateObject(context, type, object, parameters)
     },

@@ -74,8 +74,7 @@ export interface PlanDeps {
 }
 
 export function isTemplate({ apiVersion, kind }: Partial<KubeObject>): boolean {
-  const group = String(apiVersion).split('/')[0] ?? ''
-  return kind === 'NamespaceTemplate' && templateGroups.includes(group)
+  return kind === 'NamespaceTemplate' && templateGroups.some((group) => String(apiVersion).startsWith(`${group}/`))
 }
 
 const atOnce = 16
