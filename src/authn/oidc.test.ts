@@ -215,3 +215,40 @@ test('an ID token is no token for the audiences that a review asks for', async (
   expect(await authenticator().authenticate({ bearerToken, audiences: ['borough'] })).toBeUndefined()
   expect(await authenticator().authenticate({ bearerToken })).toBeDefined()
 })
+
+describe('an issuer whose documents say nothing', () => {
+  const keys = 'https://issuer.example/keys'
+  test.each<{ name: string; documents: (url: string) => unknown; fault: string }>([
+    { name: 'with an empty one', documents: () => null, fault: 'ISSUER calls itself undefined' },
+    {
+      name: 'without a place of its keys',
+      documents: (url) => ({ issuer: url }),
+      fault: 'ISSUER does not say where its keys are',
+    },
+    {
+      name: 'whose keys are to be had by anybody in between',
+      documents: (url) => ({ issuer: url, jwks_uri: 'http://issuer.example/keys' }),
+      fault: 'ISSUER does not say where its keys are',
+    },
+    { name: 'whose keys are no list', documents: (url) => ({ issuer: url, jwks_uri: keys, keys: 'x' }), fault: keys },
+    { name: 'whose keys are no keys', documents: (url) => ({ issuer: url, jwks_uri: keys, keys: [1] }), fault: keys },
+  ])('$name is told of, and no token of it is good', async ({ documents, fault }) => {
+    const flags = { issuerUrl: issuer.url, clientId: 'borough', usernameClaim: 'sub', groupsPrefix: '' }
+    const own = new OidcAuthenticator(issuerOfFlags({ ...flags, requiredClaims: new Map(), algorithms: ['RS256'] }), {
+      ...{ clock, onFault: (error) => faults.push(error.message), onRefused: () => {} },
+      getJson: async () => documents(issuer.url),
+    })
+    expect(await refusal(own.authenticate({ bearerToken: await token() }))).toEqual(unauthorized)
+    expect(faults.map((text) => text.replace(issuer.url, 'ISSUER'))).toEqual([expect.stringContaining(fault)])
+  })
+
+  test('and one that fails with something that is no error is as good as silent', async () => {
+    const flags = { issuerUrl: issuer.url, clientId: 'borough', usernameClaim: 'sub', groupsPrefix: '' }
+    const own = new OidcAuthenticator(issuerOfFlags({ ...flags, requiredClaims: new Map(), algorithms: ['RS256'] }), {
+      ...{ clock, onFault: (error) => faults.push(error.message), onRefused: () => {} },
+      getJson: () => Promise.reject('gone'),
+    })
+    expect(await refusal(own.authenticate({ bearerToken: await token() }))).toEqual(unauthorized)
+    expect(faults).toEqual(['unknown'])
+  })
+})

@@ -16,6 +16,7 @@ const template = (status?: TemplateStatus, generation = 3): NamespaceTemplate =>
   metadata: { name: 't', generation },
   ...(status && { status }),
 })
+const failed = { namespace: 'n', object: 'Role/r', reason: 'Forbidden', message: 'no' }
 const figures = { matched: 4, synced: 2, failed: 1 }
 
 /** The first is listed, the others are changes; undefined = deleted. */
@@ -39,6 +40,11 @@ describe('it is told', () => {
       name: 'that it is complete',
       of: template(progressing('False', 'Complete')),
       state: { ...figures, outcome: 'complete' },
+    },
+    {
+      name: 'that it is over, with failures',
+      of: template({ ...progressing('False', 'CompleteWithFailures'), failures: [failed] }),
+      state: { ...figures, failure: failed, outcome: 'failed' },
     },
     {
       name: 'that it has stopped, and why',
