@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { FakeClock } from '../../base/fake-clock.ts'
 import type { Client } from '../../client/client.ts'
 import { StatusError } from '../../kube/status-error.ts'
-import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
 import { dryRunObjects, dryRunObjectsMs } from './dry-run-objects.ts'
 import type { NamespaceTemplate } from './types.ts'
 
@@ -110,4 +110,63 @@ test('it ends in time, and says what was not tried', async () => {
     warnings: ['20 objects were not tried beforehand: there was no time'],
   })
   expect(client.applied).toHaveLength(9)
+})
+
+test('each fault of a field is told with its reason, and what names no field is not', async () => {
+  const causes = [
+    { reason: 'FieldValueRequired', field: 'data', message: 'must be given' },
+    { field: 'data.a', message: 'too odd' },
+    { field: 'data.b' },
+    { field: '', message: 'of a policy' },
+    { message: 'of another' },
+  ] as StatusCause[]
+  const error = new StatusError('no', { code: 422, reason: 'Invalid', details: { causes } })
+  const client = answering(() => Promise.reject(error))
+  client.get = () => Promise.reject(new StatusError('none', { reason: 'NotFound' }))
+  const { errors } = await dryRunObjects({ client, clock }, template(configMap('a')), undefined, never)
+  const field = 'spec.templates[0]'
+  expect(errors).toEqual([
+    { type: 'FieldValueRequired', field: `${field}.data`, body: 'must be given' },
+    { type: 'FieldValueInvalid', field: `${field}.data.a`, body: 'too odd' },
+    { type: 'FieldValueInvalid', field: `${field}.data.b`, body: '' },
+  ])
+})
+
+test.each<{ there: string; get: () => Promise<never>; found: unknown }>([
+  {
+    there: 'that is there',
+    get: () => Promise.resolve({ metadata: {} } as never),
+    found: { errors: [], warnings: [] },
+  },
+  {
+    there: 'of which it can not be told whether it is there',
+    get: () => Promise.reject(new StatusError('it is down', { code: 503 })),
+    found: { errors: [], warnings: [`${broken}it is down`] },
+  },
+])('faults of an object $there say nothing of other namespaces', async ({ get, found }) => {
+  const causes = [{ reason: 'FieldValueForbidden' as const, field: 'data', message: 'is immutable' }]
+  const error = new StatusError('no', { code: 422, reason: 'Invalid', details: { causes } })
+  const client = answering(() => Promise.reject(error))
+  client.get = get
+  expect(await dryRunObjects({ client, clock }, template(configMap('a')), undefined, never)).toEqual(found)
+})
+
+test.each([
+  { name: 'an object without a kind', of: { apiVersion: 'v1', metadata: { name: 'a' } } },
+  { name: 'one without a version', of: { kind: 'ConfigMap', metadata: { name: 'a' } } },
+  { name: 'one without a name', of: { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} } },
+  { name: 'one without metadata', of: { apiVersion: 'v1', kind: 'ConfigMap' } },
+])('$name is told of elsewhere, and not tried', async ({ of }) => {
+  const client = answering((object) => Promise.resolve(object))
+  expect(await dryRunObjects({ client, clock }, template(of as JsonObject), undefined, never)).toEqual({
+    errors: [],
+    warnings: [],
+  })
+  expect(client.applied).toEqual([])
+})
+
+test('a template without any object has nothing to try', async () => {
+  const client = answering((object) => Promise.resolve(object))
+  const given = { metadata: { name: 't' } }
+  expect(await dryRunObjects({ client, clock }, given, undefined, never)).toEqual({ errors: [], warnings: [] })
 })

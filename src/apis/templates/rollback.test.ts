@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { Client } from '../../client/client.ts'
 import { startControlPlane } from '../../testing/index.ts'
 import { rollbackTemplate } from './rollback.ts'
 import { templateResource } from './types.ts'
@@ -41,4 +42,43 @@ test.each([
   const rolledBack = rollbackTemplate(disturbed, { name, dryRun: false }, AbortSignal.timeout(20_000))
   if (isDone) await expect(rolledBack).resolves.toMatchObject({ from: 2, to: 1, generation: 3 })
   else await expect(rolledBack).rejects.toThrow('the object has been modified')
+})
+
+describe('a generation to go back to', () => {
+  const revision = (generation: number): object => ({
+    metadata: { name: `r${generation}`, ownerReferences: [{ uid: 'u' }] },
+    ...{ revision: generation, data: { spec: { deletionPolicy: `of ${generation}` } } },
+  })
+  const written: unknown[] = []
+  const back = (kept: readonly number[], generation?: number) => {
+    written.length = 0
+    const client = {
+      get: async () => ({ metadata: { name: 't', uid: 'u', generation: 4 }, spec: {} }),
+      list: async () => ({ items: kept.map(revision) }),
+      async update(_: unknown, object: { metadata: object; spec: object }, { dryRun }: { dryRun: boolean }) {
+        written.push([object.spec, dryRun])
+        return { ...object, metadata: { ...object.metadata, generation: 5 } }
+      },
+    } as unknown as Client
+    const request = { name: 't', dryRun: true, ...(generation === undefined ? {} : { generation }) }
+    return rollbackTemplate(client, request, new AbortController().signal)
+  }
+
+  test('is the one before, or the one that is asked for', async () => {
+    expect(await back([4, 3, 2])).toEqual({ from: 4, to: 3, generation: 5 })
+    expect(written).toEqual([[{ deletionPolicy: 'of 3' }, true]])
+    expect(await back([4, 3, 2], 2)).toEqual({ from: 4, to: 2, generation: 5 })
+  })
+
+  test.each([
+    {
+      kept: [4],
+      generation: undefined,
+      why: 'an earlier generation of t (now 4) is not in kube-system: no other is kept',
+    },
+    { kept: [4, 3, 1], generation: 2, why: 'generation 2 of t (now 4) is not in kube-system: kept are 3, 1' },
+  ])('is told of where it is not kept: $why', async ({ kept, generation, why }) => {
+    await expect(back(kept, generation)).rejects.toThrow(why)
+    expect(written).toEqual([])
+  })
 })

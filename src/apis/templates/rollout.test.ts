@@ -1,19 +1,26 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, type Matcher } from './match.ts'
 import { Rollouts } from './rollout.ts'
+import type { NamespaceTemplate } from './types.ts'
 
 const version = (generation: number, maxUnavailable: number | string = 1): Matcher =>
   compileMatcher({ metadata: { name: 't', uid: 'u', generation }, spec: { rollout: { maxUnavailable } } })
+
+const paused = ({ template }: Matcher): NamespaceTemplate => ({
+  ...template,
+  metadata: { ...template.metadata, annotations: { 'policy.borough.dev/pause-rollout': 'true' } },
+})
 
 class World {
   readonly woken: string[] = []
   readonly ledger = new TemplateLedger()
   matched = 10
   allowed = 0
+  present: NamespaceTemplate | undefined
   readonly rollouts = new Rollouts({
     ledger: this.ledger,
-    findTemplate: () => undefined,
+    findTemplate: () => this.present,
     countMatched: () => this.matched,
     excessOf: (_, pruned) => (pruned <= this.allowed ? undefined : { allowed: 'few are allowed', confirmation: 'yes' }),
     wake: (names) => this.woken.push(...names),
@@ -92,4 +99,85 @@ test.each([
   const progressing = { type: 'Progressing', status: 'False', reason, message: '', lastTransitionTime: '' }
   const stored = { ...of.template, status: { observedGeneration: 2, conditions: [progressing] } }
   expect(new World().rollouts.isSettled(compileMatcher(stored))).toBe(isOver)
+})
+
+describe('what holds a rollout is told of', () => {
+  const failed = { template: 't', object: 'Role/r', failure: { reason: 'Forbidden', message: 'no', retriable: false } }
+  const strict = (generation: number): Matcher =>
+    compileMatcher({
+      metadata: { name: 't', uid: 'u', generation },
+      spec: { rollout: { maxUnavailable: 3, pauseOnFailure: true } },
+    })
+
+  test('a pause by annotation, and how it is ended, as long as a namespace waits', () => {
+    const world = new World()
+    const next = version(2)
+    world.begin(next, 'a', 'b')
+    world.rollouts.surveyed(next, new Set())
+    world.present = paused(next)
+    expect(world.rollouts.review(next)).toEqual({
+      reason: 'Paused',
+      message:
+        'it is paused by annotation policy.borough.dev/pause-rollout: no other namespace is begun. Resume it with: ' +
+        'kubectl annotate namespacetemplate t policy.borough.dev/pause-rollout-',
+    })
+    expect([world.rollouts.leave('t', 'b'), world.rollouts.review(next)]).toEqual([true, undefined])
+  })
+
+  test('while it is paused no turn comes, and the next comes when it is not', () => {
+    const world = new World()
+    const next = version(2)
+    world.present = paused(next)
+    world.begin(next, 'a')
+    world.rollouts.surveyed(next, new Set())
+    expect([world.begin(next, 'b'), world.woken]).toEqual([[undefined], []])
+    world.present = next.template
+    world.rollouts.leave('t', 'b')
+    expect(world.woken).toEqual(['a'])
+  })
+
+  test('a failure, where it pauses on one, until it is mended', () => {
+    const world = new World()
+    const next = strict(2)
+    world.rollouts.surveyed(next, new Set())
+    expect(world.begin(next, 'a')).toEqual(['a'])
+    world.ledger.record('a', new Map([['t', { version: next, isSelected: true }]]), [failed])
+    expect(world.ledger.failing('t', 2)).toBe(1)
+    expect(world.begin(next, 'b')).toEqual([undefined])
+    expect(world.rollouts.review(next)).toEqual({
+      reason: 'Paused',
+      message:
+        '1 namespaces failed with generation 2; no other is begun until they are mended or the template is edited',
+    })
+    expect(world.rollouts.review(version(2, 3))).toBeUndefined()
+  })
+
+  test('a deletion that would delete in too many, which has no way back', () => {
+    const world = new World()
+    const { template } = version(2)
+    const deleted = compileMatcher({ ...template, metadata: { ...template.metadata, deletionTimestamp: 'now' } })
+    expect(world.rollouts.surveyed(deleted, new Set(['a', 'b']))).toBe(true)
+    expect(world.rollouts.review(deleted)).toEqual({
+      reason: 'TooManyPrunes',
+      message:
+        'deleting the template would delete objects in 2 namespaces, few are allowed: a, b; nothing is changed. If it ' +
+        'is meant, confirm it with: yes',
+    })
+  })
+})
+
+test('of a template that is not known nothing waits, and nothing leaves it', () => {
+  const world = new World()
+  expect([world.rollouts.leave('t', 'a'), world.rollouts.waiting('t'), world.woken]).toEqual([false, 0, []])
+})
+
+test('a template without a word of rollouts goes on in five namespaces at once', () => {
+  const world = new World()
+  const plain = compileMatcher({ metadata: { name: 't', uid: 'u', generation: 2 } })
+  world.begin(plain, 'a')
+  world.rollouts.surveyed(plain, new Set())
+  expect(world.woken).toEqual(['a'])
+  expect(world.begin(plain, 'b', 'c', 'd', 'e', 'f', 'g')).toEqual(['b', 'c', 'd', 'e', 'f', undefined])
+  expect(world.rollouts.isSettled(plain)).toBe(false)
+  expect(world.rollouts.isSettled(compileMatcher({ ...plain.template, status: { observedGeneration: 2 } }))).toBe(false)
 })
