@@ -136,23 +136,26 @@ describe('what holds a rollout is told of', () => {
     expect(world.woken).toEqual(['a'])
   })
 
-  test('a failure, where it pauses on one, until it is mended', () => {
+  test.each([
+    { of: strict(2), pauses: true },
+    { of: version(2, 3), pauses: false },
+  ])('a failure, where it pauses on one ($pauses), until it is mended', ({ of, pauses }) => {
     const world = new World()
-    const next = strict(2)
-    world.rollouts.surveyed(next, new Set())
-    expect(world.begin(next, 'a')).toEqual(['a'])
-    world.ledger.record('a', new Map([['t', { version: next, isSelected: true }]]), [failed])
-    expect(world.ledger.failing('t', 2)).toBe(1)
-    expect(world.begin(next, 'b')).toEqual([undefined])
-    expect(world.rollouts.review(next)).toEqual({
-      reason: 'Paused',
-      message:
-        '1 namespaces failed with generation 2; no other is begun until they are mended or the template is edited',
-    })
-    expect(world.rollouts.review(version(2, 3))).toBeUndefined()
+    world.rollouts.surveyed(of, new Set())
+    const release = world.rollouts.begin(of, 'a', () => false)
+    const attempts = new Map([['t', { version: of, isSelected: true }]])
+    world.ledger.record('a', attempts, [failed])
+    release?.()
+    expect(world.begin(of, 'b')).toEqual([pauses ? undefined : 'b'])
+    const message =
+      '1 namespaces failed with generation 2; no other is begun until they are mended or the template is edited'
+    expect(world.rollouts.review(of)).toEqual(pauses ? { reason: 'Paused', message } : undefined)
+    world.ledger.record('a', attempts, [])
+    expect([world.rollouts.review(of), world.begin(of, 'c')]).toEqual([undefined, ['c']])
+    expect(world.rollouts.heldUpIn(of)).toBeUndefined()
   })
 
-  test('a deletion that would delete in too many, which has no way back', () => {
+  test('a deletion that would delete in too many, and what there is to do instead', () => {
     const world = new World()
     const { template } = version(2)
     const deleted = compileMatcher({ ...template, metadata: { ...template.metadata, deletionTimestamp: 'now' } })
@@ -161,7 +164,8 @@ describe('what holds a rollout is told of', () => {
       reason: 'TooManyPrunes',
       message:
         'deleting the template would delete objects in 2 namespaces, few are allowed: a, b; nothing is changed. If it ' +
-        'is meant, confirm it with: yes',
+        'is meant, confirm it with: yes; if not, keep what it made, and create it again with spec.adopt: true: ' +
+        `kubectl patch namespacetemplate t --type=merge -p '{"spec":{"deletionPolicy":"Orphan"}}'`,
     })
   })
 })
@@ -180,4 +184,22 @@ test('a template without a word of rollouts goes on in five namespaces at once',
   expect(world.begin(plain, 'b', 'c', 'd', 'e', 'f', 'g')).toEqual(['b', 'c', 'd', 'e', 'f', undefined])
   expect(world.rollouts.isSettled(plain)).toBe(false)
   expect(world.rollouts.isSettled(compileMatcher({ ...plain.template, status: { observedGeneration: 2 } }))).toBe(false)
+})
+
+test('places that failures have while others wait are told of, and none where there is one left', () => {
+  const world = new World()
+  const next = version(2, 2)
+  world.rollouts.surveyed(next, new Set())
+  const attempts = new Map([['t', { version: next, isSelected: true }]])
+  const failed = { template: 't', object: 'Role/r', failure: { reason: 'Forbidden', message: 'no', retriable: false } }
+  for (const name of ['a', 'b']) {
+    const release = world.rollouts.begin(next, name, () => false)
+    world.ledger.record(name, attempts, [failed])
+    release?.()
+  }
+  expect(world.rollouts.heldUpIn(next)).toBeUndefined()
+  expect(world.begin(next, 'c')).toEqual([undefined])
+  expect(world.rollouts.heldUpIn(next)).toBe(2)
+  world.ledger.record('b', attempts, [])
+  expect(world.rollouts.heldUpIn(next)).toBeUndefined()
 })
