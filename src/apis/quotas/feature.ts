@@ -78,6 +78,6 @@ function hasSameLimits(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const limitsAt = (from: number): Buffer => text.subarray(from, text.indexOf('}', from))
   const first = text.indexOf(limitsMark)
-  const second = first < 0 ? -1 : text.indexOf(limitsMark, first + 1)
+  const second = text.indexOf(limitsMark, first + 1)
   return second >= 0 && limitsAt(first).equals(limitsAt(second))
 }

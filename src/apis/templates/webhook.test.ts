@@ -183,6 +183,17 @@ describe('admit', () => {
     expect(asked).toEqual([])
   })
 
+  test('takes a namespace without any label or annotation as one that has none', async () => {
+    const bare = { metadata: { name: 'n' } }
+    expect((await admitted(bare)).next.metadata).toEqual(byAlice().metadata)
+    const cluster = { templates: [template('t', { namespaces: { nameSelector: { include: ['n'] } } })] }
+    expect((await admitted(bare, cluster)).next.metadata.labels).toEqual({ [creator]: 'alice', [pending]: 'true' })
+    const changed = await admitted(bare, {}, { operation: 'UPDATE', oldObject: bare })
+    expect(changed.next).toEqual(bare)
+    const shut = await admitted(bare, {}, { operation: 'UPDATE', oldObject: namespace({ [pending]: 'true' }) })
+    expect(shut.next.metadata.labels).toEqual({ [pending]: 'true' })
+  })
+
   test('fails where the cluster does, and where it is asked about something else', async () => {
     await expect(admitted(namespace(), { failing: true })).rejects.toThrow('no answer to: templates')
     await expect(admitted(namespace(), {}, { resource: configMaps })).rejects.toThrow(
@@ -200,6 +211,18 @@ describe('check', () => {
 
   test.each<{ name: string; object: KubeObject; old?: KubeObject; cluster?: Cluster; refused?: Status }>([
     { name: 'a namespace as it was admitted', object: byAlice() },
+    { name: 'a change of one that says nothing of itself', object: { metadata: { name: 'n' } }, old: namespace() },
+    {
+      name: 'one that says nothing of itself',
+      object: { metadata: { name: 'n' } },
+      refused: says(`annotation ${creator}`, 'created', 'alice'),
+    },
+    {
+      name: 'a change that takes all annotations and labels out',
+      object: { metadata: { name: 'n' } },
+      old: byAlice(),
+      refused: says(`annotation ${creator}`, 'created', 'alice'),
+    },
     {
       name: 'one of another creator',
       object: byAlice({}, { [creator]: 'eve' }),

@@ -263,9 +263,8 @@ class Recording {
 
   /** Without a slice at once. undefined: a client that sends no object is told so in the answer. */
   #decoded({ parts, mediaType }: Body, slice?: Slice): Eventual<unknown> {
-    const [only] = parts
     try {
-      const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
+      const bytes = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
       const decoded = andThen(this.#deps.decode(bytes, mediaType, slice), (value) =>
         recordedBody(value, this.#subject, this.#decision.omitManagedFields),
       )

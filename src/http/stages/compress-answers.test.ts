@@ -37,11 +37,15 @@ describe('clients that leave while their answer is compressed', () => {
   /** Large pieces, and how many of them have been asked for. */
   function counted(count: number) {
     const pieces = Array.from({ length: count }, () => Buffer.alloc(256 * 1024, 'x'))
-    const taken = { count: 0 }
+    const taken = { count: 0, isOver: false }
     const each = function* (): Generator<Buffer> {
-      for (let i = 0; i < count; i++) {
-        taken.count++
-        yield pieces[i] as Buffer
+      try {
+        for (let i = 0; i < count; i++) {
+          taken.count++
+          yield pieces[i] as Buffer
+        }
+      } finally {
+        taken.isOver = true
       }
     }
     return { pieces: Object.defineProperty(pieces, Symbol.iterator, { value: each }), taken }
@@ -54,6 +58,7 @@ describe('clients that leave while their answer is compressed', () => {
     await vi.waitUntil(() => taken.count > 0)
     client.abort()
     expect((await answer).headers).toEqual({ 'content-type': 'application/json' })
+    await vi.waitUntil(() => taken.isOver)
     expect(taken.count).toBeLessThan(500)
   })
 
