@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { FakeClient } from '../../../test/support/fake-client.ts'
 import { TurnCounter } from '../../../test/support/turn-counter.ts'
 import { systemClock } from '../../base/clock.ts'
+import { Channel } from '../../base/stream.ts'
+import type { WatchEvent } from '../../client/client.ts'
 import { StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { AppliedObject } from './applied-records.ts'
@@ -230,4 +232,105 @@ test('what we wrote is as we wrote it, whichever tells of it first', async () =>
   expect(world.drift).toEqual([])
   again(undefined)
   await expect.poll(() => world.drift).toEqual(['team'])
+})
+
+describe('what the watch tells', () => {
+  const at = (value: string, resourceVersion: string, uid = 'u'): KubeObject => {
+    const object = applied(value)
+    return { ...object, metadata: { ...object.metadata, resourceVersion, uid } }
+  }
+
+  /** A watch that tells what the test says, after a list of one object. */
+  async function watching(first: KubeObject) {
+    const world = new World()
+    const events = new Channel<WatchEvent>({ limit: 100, onClose() {} })
+    world.client.list = async () => ({ metadata: { resourceVersion: '1' }, items: [first] }) as never
+    world.client.watch = () => events
+    await world.look()
+    world.drift.length = 0
+    let told = 0
+    const tell = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void => events.push({ type, object })
+    /** Told after all that was told before, so that is seen by now. */
+    const settled = async (): Promise<void> => {
+      const other = at('1', '1')
+      const name = `last-${++told}`
+      tell('ADDED', { ...other, metadata: { ...other.metadata, name, uid: name } })
+      await expect.poll(() => world.index.find(kind, 'team', name)).toBeDefined()
+      world.drift.pop()
+    }
+    return { world, tell, settled }
+  }
+
+  test.each([
+    { known: '9', next: '10', isSeen: true },
+    { known: '10', next: '9', isSeen: false },
+    { known: '10', next: '11', isSeen: true },
+    { known: '11', next: '10', isSeen: false },
+    { known: '10', next: '10', isSeen: false },
+    { known: 'b', next: 'a', isSeen: true },
+    { known: 'a', next: 'a', isSeen: false },
+    { known: '10', next: 'a', isSeen: true },
+    { known: 'a', next: '10', isSeen: true },
+  ])('of version $next after $known is believed: $isSeen', async ({ known, next, isSeen }) => {
+    const { world, tell, settled } = await watching(at('1', known))
+    await using _ = world
+    tell('MODIFIED', at('2', next))
+    await settled()
+    expect(world.drift).toEqual(isSeen ? ['team'] : [])
+    expect(world.found?.revision).toBe(isSeen ? next : known)
+  })
+
+  test('of a version that says the same is no drift, and the version is known', async () => {
+    const { world, tell, settled } = await watching(at('1', '1'))
+    await using _ = world
+    tell('MODIFIED', at('1', '2'))
+    await settled()
+    expect([world.found?.revision, world.drift]).toEqual(['2', []])
+  })
+
+  test('of another object in its place is drift, though it says the same', async () => {
+    const { world, tell, settled } = await watching(at('1', '1'))
+    await using _ = world
+    tell('MODIFIED', at('1', '2', 'v'))
+    await settled()
+    expect([world.found?.uid, world.drift]).toEqual(['v', ['team']])
+  })
+
+  test('of its end is drift, and what is in its place by now is not ended by it', async () => {
+    const { world, tell, settled } = await watching(at('1', '1'))
+    await using _ = world
+    world.index.writing(kind, 'team', 'one')({ object: at('1', '3', 'v'), config: 'config' })
+    tell('DELETED', at('1', '2'))
+    await settled()
+    expect([world.found?.uid, world.drift]).toEqual(['v', []])
+    tell('ADDED', at('1', '4', 'v'))
+    tell('DELETED', at('1', '5', 'v'))
+    await settled()
+    expect([world.found, world.drift]).toEqual([undefined, ['team']])
+  })
+
+  test('of a label that is gone takes the object out, and what bears no template’s name is nobody’s', async () => {
+    const { world, tell, settled } = await watching(at('1', '1'))
+    await using _ = world
+    const bare = at('1', '2')
+    const { labels: _l, ...metadata } = bare.metadata
+    tell('MODIFIED', { ...bare, metadata })
+    await settled()
+    expect(world.found).toMatchObject({ template: '', isMarked: false, revision: '2' })
+    expect(world.drift).toEqual(['team'])
+  })
+})
+
+test('an object in a namespace of which nothing is known is not made up', async () => {
+  await using world = new World()
+  const object = { resource: kind, namespace: 'elsewhere', name: 'one' }
+  world.index.upToDate(object as never, 'config')
+  expect([...world.index.livesIn('elsewhere')]).toEqual([])
+})
+
+test('it must be asked about where one object tells itself what it holds', async () => {
+  await using world = new World()
+  await world.client.create(kind, applied('1'))
+  await world.look()
+  expect([world.index.mustAsk('team'), world.index.mustAsk('elsewhere')]).toEqual([true, false])
 })
