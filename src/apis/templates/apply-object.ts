@@ -11,7 +11,6 @@
  */
 import type { Client, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
-import { nameOf } from '../../kube/metadata.ts'
 import {
   findStatusError,
   isAlreadyExists,

@@ -194,3 +194,36 @@ describe('a write that is overtaken', () => {
     await expect(opened(new Failing()).complete(signal)).rejects.toBe(failure)
   })
 })
+
+describe('a ConfigMap among the records', () => {
+  const bare = (metadata: object, more: object = {}): Promise<KubeObject> =>
+    client.create(configMaps, { ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata }, ...more } as never)
+
+  test('without data is a record of nothing, of no namespace', async () => {
+    await bare({ ...place, labels: { 'policy.borough.dev/applied-in': 'team' } })
+    await follow()
+    expect([told, errors, records.of('team')]).toEqual([[['team', [], [], '', true]], [], []])
+  })
+
+  test('without the label is of no namespace that has a name', async () => {
+    await bare(place, { data: { namespaceUid: 'u', objects: JSON.stringify([a]) } })
+    await follow()
+    expect([records.of('team'), records.of('')]).toEqual([[], [a]])
+  })
+})
+
+test('a record that was only told ahead here, and never written, is released without a word to the server', async () => {
+  await put([a])
+  await follow()
+  client.delete = () => Promise.reject(internalError('it is down'))
+  await expect(records.release('team', 'u', signal)).rejects.toThrow('nternal')
+  expect(records.of('team')).toEqual([])
+  await records.release('team', 'u', signal)
+})
+
+test('what another writer took away meanwhile is written anew', async () => {
+  await records.settle(team, change([a]), signal)
+  await client.delete(configMaps, place)
+  await records.settle(team, change([b]), signal)
+  expect(await objectsIn()).toEqual([a, b])
+})

@@ -249,7 +249,8 @@ describe('what the watch tells', () => {
     await world.look()
     world.drift.length = 0
     let told = 0
-    const tell = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void => events.push({ type, object })
+    const tell = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void =>
+      void events.push({ type, object })
     /** Told after all that was told before, so that is seen by now. */
     const settled = async (): Promise<void> => {
       const other = at('1', '1')
