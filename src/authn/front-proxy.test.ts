@@ -75,3 +75,16 @@ test('a file of authorities without one is refused', () => {
   const without = { ca: 'none', allowedNames: [], ...proxyHeaders }
   expect(() => new FrontProxyAuthenticator(without, clock)).toThrow('it holds no certificate')
 })
+
+test('nor is one believed whose certificate is not good yet', () => {
+  const early = new FrontProxyAuthenticator(
+    { ca, allowedNames: [], ...proxyHeaders },
+    new FakeClock(dates.notBeforeMs - 1),
+  )
+  expect(thrown(() => early.authenticate(sending(front, { 'x-remote-user': 'jane' })))).toEqual(unauthorized)
+  const atOnce = new FrontProxyAuthenticator(
+    { ca, allowedNames: [], ...proxyHeaders },
+    new FakeClock(dates.notBeforeMs),
+  )
+  expect(atOnce.authenticate(sending(front, { 'x-remote-user': 'jane' }))).toEqual({ username: 'jane', groups: [] })
+})

@@ -170,3 +170,20 @@ test('what is kept is compressed once', async () => {
     )
   expect((await answer()).body).toBe((await answer()).body)
 })
+
+test('an answer that is encoded already is sent as it is', async () => {
+  const answer = await run(long, 'gzip', { 'content-encoding': 'br' })
+  expect([answer.body, answer.headers['content-encoding']]).toEqual([long, 'br'])
+})
+
+test.each<{ what: string; body: ApiBody; bytes: number }>([
+  { what: 'half of one piece', body: long, bytes: long.length / 2 },
+  { what: 'pieces joined, and half of them', body: [long, long], bytes: long.length * 3 },
+])('memory is asked for: $what', async ({ body, bytes }) => {
+  const asked: number[] = []
+  const account = { tryCharge: (more: number) => asked.push(more) === 0 }
+  const request = { headers: { 'accept-encoding': 'gzip' }, account, signal: staying }
+  const stage = compressAnswers()(() => ({ status: 200, headers: {}, body }))
+  expect((await stage(request as unknown as ApiRequest, {} as RequestContext)).body).toBe(body)
+  expect(asked).toEqual([bytes])
+})
