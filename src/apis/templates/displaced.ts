@@ -101,8 +101,10 @@ const comesFirst = ({ metadata: a }: NamespaceTemplate, { metadata: b }: Namespa
 
 /** No namespace is selected by both: they want another value of one label. */
 function areApart(a: NamespaceTemplate, b: NamespaceTemplate): boolean {
-  const [ours, theirs] = [a, b].map(({ spec }) => spec?.namespaces?.labelSelector?.matchLabels ?? {})
-  return Object.entries(ours ?? {}).some(([key, value]) => theirs?.[key] !== undefined && theirs[key] !== value)
+  const wantedBy = ({ spec }: NamespaceTemplate): Partial<Record<string, string>> =>
+    spec?.namespaces?.labelSelector?.matchLabels ?? {}
+  const theirs = wantedBy(b)
+  return Object.entries(wantedBy(a)).some(([key, value]) => theirs[key] !== undefined && theirs[key] !== value)
 }
 
 /** What a name with a token comes to is not known yet. */

@@ -150,9 +150,9 @@ export function isLastStep({
 }: Pick<Attributes, 'operation' | 'object' | 'oldObject'>): boolean {
   if (operation !== 'UPDATE' || object === undefined || oldObject?.metadata.deletionTimestamp === undefined)
     return false
-  const [next, old] = [object, oldObject].map(({ metadata, ...rest }) => {
-    const { finalizers: _f, managedFields: _m, resourceVersion: _r, ...kept } = metadata
-    return { ...rest, metadata: kept } as unknown as JsonValue
-  })
-  return next !== undefined && old !== undefined && jsonEqual(next, old)
+  const kept = ({ metadata, ...rest }: KubeObject): JsonValue => {
+    const { finalizers: _f, managedFields: _m, resourceVersion: _r, ...all } = metadata
+    return { ...rest, metadata: all } as unknown as JsonValue
+  }
+  return jsonEqual(kept(object), kept(oldObject))
 }
