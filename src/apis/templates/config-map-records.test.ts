@@ -212,7 +212,7 @@ describe('a ConfigMap among the records', () => {
   })
 })
 
-test('a record that was only told ahead here, and never written, is released without a word to the server', async () => {
+test('a record that was only told ahead here, and never written, is released without asking the server', async () => {
   await put([a])
   await follow()
   client.delete = () => Promise.reject(internalError('it is down'))

@@ -4,13 +4,10 @@
  * who asks.
  */
 import { untilAborted } from '../../base/aborted.ts'
-import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ReportProgress } from '../../base/progress.ts'
 import type { Client } from '../../client/client.ts'
-import type { GroupVersionResource } from '../../kube/gvk.ts'
 import { nameOf } from '../../kube/metadata.ts'
-import { isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { AlikeAnswers, askedOfAlike } from './alike-answers.ts'
@@ -20,6 +17,7 @@ import { type DisplacedObject, displacedBy } from './displaced.ts'
 import { startDryRun } from './dry-run-client.ts'
 import { dryRunDeletion, dryRunTemplate } from './dry-run-template.ts'
 import { kindsEverOf } from './kinds.ts'
+import { listAll } from './list-all.ts'
 import { compileMatcher, isDisabled, isOptedOut, isRolloutPaused, type Matcher, selectTemplates } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import type { ObjectResult } from './object-result.ts'
@@ -78,7 +76,6 @@ export function isTemplate({ apiVersion, kind }: Partial<KubeObject>): boolean {
 }
 
 const atOnce = 16
-const pageSize = 500
 /** That many one by one take no more than a few seconds. */
 const defaultAsksEachUpTo = 1000
 
@@ -96,7 +93,7 @@ export async function planTemplates(
   const stop = new AbortController()
   const signal = AbortSignal.any([deps.signal, stop.signal])
   try {
-    const present = (await all(client, templateResource, signal)) as NamespaceTemplate[]
+    const present = (await listAll(client, templateResource, signal)) as NamespaceTemplate[]
     const known = new Map(present.map((t) => [nameOf(t.metadata), t]))
     const planned: NamespaceTemplate[] = []
     for (const template of templates) {
@@ -105,7 +102,7 @@ export async function planTemplates(
     for (const name of deletions) planned.push(await dryRunDeletion(client, name, signal))
     const matchers = new Map([...present, ...planned].map((t) => [nameOf(t.metadata), compileMatcher(t)]))
     const toldRead = (done: number): void => report({ doing: 'reading', done, unit: 'namespaces' })
-    const namespaces = (await all(client, namespaceResource, signal, toldRead)) as Namespace[]
+    const namespaces = (await listAll(client, namespaceResource, signal, toldRead)) as Namespace[]
     const texts = namespaces.length > asksEachUpTo ? textsIn(namespaces) : undefined
     let broken: unknown
     const index = new PopulatedIndex({
@@ -310,33 +307,4 @@ async function watchKinds(
       report({ doing: 'reading what templates made', done: ++done, total: kinds.size, unit: 'kinds' })
     }),
   )
-}
-
-async function all(
-  client: Client,
-  resource: GroupVersionResource,
-  signal: AbortSignal,
-  onPage: (read: number) => void = () => undefined,
-): Promise<KubeObject[]> {
-  const items: KubeObject[] = []
-  let next: string | undefined
-  try {
-    do {
-      const page = await client.list(resource, {
-        limit: pageSize,
-        includeUninitialized: true,
-        ...(next === undefined ? {} : { continue: next }),
-        signal,
-      })
-      append(items, page.items)
-      onPage(items.length)
-      next = page.metadata.continue || undefined
-    } while (next !== undefined)
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-    throw new Error(`the server knows no ${resource.resource}: it is not Borough, and nobody installed them`, {
-      cause: error,
-    })
-  }
-  return items
 }

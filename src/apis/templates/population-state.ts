@@ -4,7 +4,6 @@
  */
 
 import type { Informer } from '../../client/informer.ts'
-import type { ObjectKey } from '../../controller/controller.ts'
 import type { Keys } from '../../controller/source.ts'
 import { Watches } from '../../controller/watches.ts'
 import { nameOf } from '../../kube/metadata.ts'
@@ -32,7 +31,7 @@ import { type NamespaceTemplate, type TemplateStatus, templateResource } from '.
 
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
 
-const keyOf = (name: string): ObjectKey => ({ namespace: '', name })
+const keyOf = (name: string) => ({ namespace: '', name })
 
 export class PopulationState {
   readonly #deps: PopulationDeps

@@ -163,8 +163,8 @@ describe('what holds a rollout is told of', () => {
     expect(world.rollouts.review(deleted)).toEqual({
       reason: 'TooManyPrunes',
       message:
-        'deleting the template would delete objects in 2 namespaces, few are allowed: a, b; nothing is changed. If it ' +
-        'is meant, confirm it with: yes; if not, keep what it made, and create it again with spec.adopt: true: ' +
+        'deleting the template would delete objects in 2 namespaces, few are allowed: a, b; nothing is changed. If ' +
+        'it is meant, confirm it with: yes; if not, keep what it made, and create it again with spec.adopt: true: ' +
         `kubectl patch namespacetemplate t --type=merge -p '{"spec":{"deletionPolicy":"Orphan"}}'`,
     })
   })
