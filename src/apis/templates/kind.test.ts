@@ -22,6 +22,7 @@ test('it is one kind, in two groups, with a short name in one of them', () => {
     ['Failed', '.status.failed', 0],
     ['Skipped', '.status.skipped', 0],
     ['Age', '.metadata.creationTimestamp', 0],
+    ['Extended', '.status.extended', 1],
     ['Waiting', '.status.waiting', 1],
     ['Rollout', '.status.conditions[?(@.type=="Progressing")].reason', 1],
   ])

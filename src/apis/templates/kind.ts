@@ -20,6 +20,13 @@ const templateColumns: readonly Column[] = [
   },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Since it was created.' },
   {
+    name: 'Extended',
+    type: 'integer',
+    jsonPath: '.status.extended',
+    description: 'Namespaces where others have added to what it says.',
+    priority: 1,
+  },
+  {
     name: 'Waiting',
     type: 'integer',
     jsonPath: '.status.waiting',
