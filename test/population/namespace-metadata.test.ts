@@ -281,6 +281,25 @@ describe.each(clusters)('$where', ({ start, isBorough }) => {
     await label('left-a', { [enforce]: null })
   })
 
+  test('what another template left is guarded by the next, also while an edit of that is stopped', async () => {
+    await template('again', restricted, { deletionPolicy: 'Orphan' })
+    await namespace('again-a', 'again')
+    await admin.delete(templateResource, { name: 'again' })
+    await waitFor(admin, templateResource, { name: 'again' }, isGone)
+    await until('again-a', (n) => n.metadata.annotations?.[holdersKey] === undefined)
+    await template('again', restricted, { rollout: { maxPrune: 0 } })
+    // Nobody writes the namespace: the controller alone finds that its label is not recorded.
+    await until('again-a', (n) => n.metadata.annotations?.[holdersKey]?.includes('"again"') === true)
+    await edit('again', { namespaces: { labelSelector: { matchLabels: { kind: 'mistyped' } } } })
+    await waitFor(admin, templateResource, { name: 'again' }, (t) =>
+      JSON.stringify(t?.['status'] ?? {}).includes('TooManyPrunes'),
+    )
+    const hasty = await allowed('hasty', 'get', 'patch')
+    expect((await refusal(label('again-a', { [enforce]: null }, hasty))).message).toContain(
+      `label ${enforce}: template "again" set it, and its controller takes it away; user "hasty" cannot take it away`,
+    )
+  })
+
   test('more namespaces than maxPrune lose no label unconfirmed', async () => {
     await template('many', restricted, { rollout: { maxPrune: 1 } })
     for (const n of ['a', 'b']) await namespace(`many-${n}`, 'many')

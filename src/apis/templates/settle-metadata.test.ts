@@ -40,8 +40,19 @@ describe('a plan', () => {
     { name: 'has nothing to do without templates', request: {}, changes: [] },
     {
       name: 'sets what is not there, and what is otherwise',
-      request: { templates: [template('t', { a: '1', b: '2', c: '3' })], namespace: namespace({ b: '2', c: 'x' }) },
+      request: {
+        templates: [template('t', { a: '1', b: '2', c: '3' })],
+        namespace: namespace({ b: '2', c: 'x' }, record({ b: 't' })),
+      },
       changes: ['configured labels a: undefined to 1 by t 4', 'configured labels c: x to 3 by t 4'],
+    },
+    {
+      name: 'takes over what is there already, and is recorded of none or of another',
+      request: {
+        templates: [template('t', { a: '1', b: '2' })],
+        namespace: namespace({ a: '1', b: '2' }, record({ b: 'u' })),
+      },
+      changes: ['unchanged labels a: 1 to 1 by t 4', 'unchanged labels b: 2 to 2 by t 4'],
     },
     {
       name: 'sets what one template says, if it is about one',

@@ -30,7 +30,8 @@ interface KeyChange {
   readonly before: string | undefined
   readonly template: string
   readonly generation: number | undefined
-  readonly outcome: 'configured' | 'pruned' | 'orphaned'
+  /** `unchanged`: its value is there already, and nothing says that it is the template's. */
+  readonly outcome: 'configured' | 'unchanged' | 'pruned' | 'orphaned'
 }
 
 export interface MetadataPlan {
@@ -51,16 +52,19 @@ export function planMetadata({ namespace, templates, policyOf, only }: MetadataR
   const concerns = (template: string): boolean => only === undefined || template === only
   const changes: KeyChange[] = []
   const wanted = new Set<string>()
+  const holders = holdersOf(namespace)
   for (const { part, key, value, template } of keys) {
     wanted.add(placeOfKey(part, key))
     const name = nameOf(template.metadata)
     const before = valueOf(namespace, { part, key })
-    if (!concerns(name) || before === value) continue
+    // What is not recorded is guarded no more as soon as an edit or a deletion that is stopped lets go of it.
+    if (!concerns(name) || (before === value && holders.get(placeOfKey(part, key)) === name)) continue
     const { generation } = template.metadata
-    changes.push({ part, key, value, before, template: name, generation, outcome: 'configured' })
+    const outcome = before === value ? 'unchanged' : 'configured'
+    changes.push({ part, key, value, before, template: name, generation, outcome })
   }
   for (const { part, key } of unsettable) wanted.add(placeOfKey(part, key))
-  for (const { part, key, template } of keysHeld(holdersOf(namespace))) {
+  for (const { part, key, template } of keysHeld(holders)) {
     if (wanted.has(placeOfKey(part, key)) || !concerns(template) || isKept(template, templates, namespace)) continue
     const policy = policyOf(template)
     if (policy === 'Keep') continue
