@@ -16,6 +16,16 @@ const turn = (page: Page, hidden: boolean): Promise<void> =>
 
 const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
+/** @throws Error with what the page shows instead */
+async function showsRow(page: Page, name: string): Promise<void> {
+  try {
+    await row(page, name).waitFor({ timeout: 30_000 })
+  } catch (cause) {
+    const shown = await page.locator('body').innerText()
+    throw new Error(`${page.url()} shows no row of ${name}, but: ${shown}`, { cause })
+  }
+}
+
 /** Connections to a port of this process that are open. */
 function countConnections(port: number): Disposable & { count(): number } {
   const open = new Set<Socket>()
@@ -50,7 +60,7 @@ describe.skipIf(noBrowser !== undefined)(`windows${noBrowser === undefined ? '' 
     while (pages.length < 10) {
       const page = await first.context.newPage()
       await page.goto(`${served.origin}/namespaces`)
-      await row(page, 'kube-system').waitFor()
+      await showsRow(page, 'kube-system')
       pages.push(page)
     }
     await make('seen-by-all')
@@ -90,15 +100,15 @@ describe.skipIf(noBrowser !== undefined)(`windows${noBrowser === undefined ? '' 
       await turn(seen, true)
       seen = await first.context.newPage()
       await seen.goto(`${served.origin}/namespaces`)
-      await row(seen, 'kube-system').waitFor()
+      await showsRow(seen, 'kube-system')
     }
     // The six for requests, which the browser keeps, and that of the one that is seen.
     await expect.poll(connections.count, { timeout: 15_000 }).toBeLessThanOrEqual(7)
     await make('made-meanwhile')
-    await row(seen, 'made-meanwhile').waitFor()
+    await showsRow(seen, 'made-meanwhile')
     await turn(seen, true)
     await turn(first.page, false)
-    await row(first.page, 'made-meanwhile').waitFor()
+    await showsRow(first.page, 'made-meanwhile')
     expect(await first.page.getByText('Reconnecting.').count()).toBe(0)
     expect(first.faults).toEqual([])
     await first.context.close()
