@@ -111,6 +111,7 @@ describe('the bundle', () => {
       child.kill()
     }
     expect(await ended).toEqual([0, null])
-    expect(log).toBe('')
+    // On a busy machine a piece of work takes long, and is told of.
+    expect(log.split('\n').filter((told) => told !== '' && !told.includes(' held the event loop for long'))).toEqual([])
   })
 })
