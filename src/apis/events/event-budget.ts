@@ -2,6 +2,7 @@
  * How many Events are written about one thing: a burst, then one in five minutes, as client-go's recorder does. What a
  * tenant writes stands in the messages of many, so each of them may be a new one, and no counting bounds them.
  */
+import { BoundedCache } from '../../base/bounded-cache.ts'
 import type { Clock } from '../../base/clock.ts'
 
 const burst = 25
@@ -16,8 +17,7 @@ interface Bucket {
 
 export class EventBudget {
   readonly #clock: Pick<Clock, 'monotonic'>
-  /** The one that was asked for last stands last. */
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #buckets = new BoundedCache<string, Bucket>(remembered)
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock
@@ -29,16 +29,7 @@ export class EventBudget {
     const { tokens, atMs } = this.#buckets.get(about) ?? { tokens: burst, atMs: now }
     const filled = Math.min(burst, tokens + (now - atMs) / refillMs)
     const isPaid = filled >= 1
-    this.#keep(about, { tokens: isPaid ? filled - 1 : filled, atMs: now })
+    this.#buckets.set(about, { tokens: isPaid ? filled - 1 : filled, atMs: now })
     return isPaid ? 0 : Math.ceil((1 - filled) * refillMs)
-  }
-
-  #keep(about: string, bucket: Bucket): void {
-    this.#buckets.delete(about)
-    if (this.#buckets.size >= remembered) {
-      const [oldest = ''] = this.#buckets.keys()
-      this.#buckets.delete(oldest)
-    }
-    this.#buckets.set(about, bucket)
   }
 }
