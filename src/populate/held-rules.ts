@@ -2,21 +2,18 @@
 import type { RuleSet } from '../authz/authz.ts'
 import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import type { RbacSource } from '../authz/rbac-source.ts'
-import { append } from '../base/append.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
-import type { GroupVersionResource } from '../kube/gvk.ts'
+import { listAll } from '../client/list-all.ts'
 import { clusterRoleBindingsResource, clusterRolesResource } from '../kube/rbac.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 
-const pageSize = 500
-
 /** Templates are written seldom, so nothing is kept between calls. */
 export async function heldRules(client: Client, clock: Clock, user: UserInfo): Promise<RuleSet> {
   const [roles, bindings] = await Promise.all([
-    all(client, clusterRolesResource),
-    all(client, clusterRoleBindingsResource),
+    listAll(client, clusterRolesResource),
+    listAll(client, clusterRoleBindingsResource),
   ])
   const objects: Partial<Record<Parameters<RbacSource['subscribe']>[0], KubeObject[]>> = {
     ClusterRole: roles,
@@ -33,15 +30,4 @@ export async function heldRules(client: Client, clock: Clock, user: UserInfo): P
   }
   using authorizer = new RbacAuthorizer(source, clock)
   return authorizer.rulesFor(user, '')
-}
-
-async function all(client: Client, resource: GroupVersionResource): Promise<KubeObject[]> {
-  const found: KubeObject[] = []
-  let next: string | undefined
-  do {
-    const page = await client.list(resource, { limit: pageSize, ...(next ? { continue: next } : {}) })
-    append(found, page.items)
-    next = page.metadata.continue
-  } while (next)
-  return found
 }

@@ -6,8 +6,8 @@
 
 import type { AuthzAttributes } from '../../authz/authz.ts'
 import { explainRefusal, type RefusalExplanation } from '../../authz/explain-refusal.ts'
-import { append } from '../../base/append.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
+import { listAll } from '../../client/list-all.ts'
 import { type GroupVersionResource, qualifiedResource } from '../../kube/gvk.ts'
 import {
   type Binding,
@@ -19,7 +19,7 @@ import {
 } from '../../kube/rbac.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { isForbidden, isNotFound } from '../../kube/status-error.ts'
-import type { KubeList, KubeObject } from '../../kube/types.ts'
+import type { KubeObject } from '../../kube/types.ts'
 import { authenticatedGroup, serviceAccountUser, type UserInfo } from '../../kube/user.ts'
 
 /** What is asked about. A resource begins with no slash: `pods`, `deployments.apps`, `pods/log`; a path with one. */
@@ -46,8 +46,6 @@ export interface AccessAnswer {
 }
 
 const reviews = { group: 'authorization.k8s.io', version: 'v1' } as const
-/** Objects that are asked for at a time. */
-const pageLength = 500
 
 /** @throws StatusError where an access review is refused, Error where the server has no such resource. */
 export async function whyDenied(client: Client, question: Question, signal: AbortSignal): Promise<AccessAnswer> {
@@ -176,21 +174,10 @@ async function readable<T extends KubeObject>(
   namespace: string,
   signal: AbortSignal,
 ): Promise<T[] | undefined> {
-  const items: T[] = []
   try {
-    for (let token: string | undefined = ''; token !== undefined; ) {
-      const page: KubeList<T> = await client.list(resource, {
-        limit: pageLength,
-        signal,
-        ...(namespace === '' ? {} : { namespace }),
-        ...(token === '' ? {} : { continue: token }),
-      })
-      append(items, page.items)
-      token = page.metadata.continue || undefined
-    }
+    return await listAll(client, resource, { signal, ...(namespace === '' ? {} : { namespace }) })
   } catch (error) {
     if (isForbidden(error)) return undefined
     throw error
   }
-  return items
 }

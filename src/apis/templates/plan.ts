@@ -17,7 +17,7 @@ import { type DisplacedObject, displacedBy } from './displaced.ts'
 import { startDryRun } from './dry-run-client.ts'
 import { dryRunDeletion, dryRunTemplate } from './dry-run-template.ts'
 import { kindsEverOf } from './kinds.ts'
-import { listAll } from './list-all.ts'
+import { listWithHeld } from './list-with-held.ts'
 import { compileMatcher, isDisabled, isOptedOut, isRolloutPaused, type Matcher, selectTemplates } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import type { ObjectResult } from './object-result.ts'
@@ -93,7 +93,7 @@ export async function planTemplates(
   const stop = new AbortController()
   const signal = AbortSignal.any([deps.signal, stop.signal])
   try {
-    const present = (await listAll(client, templateResource, signal)) as NamespaceTemplate[]
+    const present = (await listWithHeld(client, templateResource, signal)) as NamespaceTemplate[]
     const known = new Map(present.map((t) => [nameOf(t.metadata), t]))
     const planned: NamespaceTemplate[] = []
     for (const template of templates) {
@@ -102,7 +102,7 @@ export async function planTemplates(
     for (const name of deletions) planned.push(await dryRunDeletion(client, name, signal))
     const matchers = new Map([...present, ...planned].map((t) => [nameOf(t.metadata), compileMatcher(t)]))
     const toldRead = (done: number): void => report({ doing: 'reading', done, unit: 'namespaces' })
-    const namespaces = (await listAll(client, namespaceResource, signal, toldRead)) as Namespace[]
+    const namespaces = (await listWithHeld(client, namespaceResource, signal, toldRead)) as Namespace[]
     const texts = namespaces.length > asksEachUpTo ? textsIn(namespaces) : undefined
     let broken: unknown
     const index = new PopulatedIndex({

@@ -2,6 +2,7 @@
 import { Turns } from '../../base/turns.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
+import { listAll } from '../../client/list-all.ts'
 import { clusterRolesResource, type Role } from '../../kube/rbac.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { mayInitialize } from '../initializers/admission.ts'
@@ -24,7 +25,6 @@ export interface World {
 }
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' } as const
-const pageSize = 500
 
 export function worldOf(deps: RemoteAuthorizerDeps): World {
   const { client } = deps
@@ -64,14 +64,7 @@ export function worldOf(deps: RemoteAuthorizerDeps): World {
 }
 
 async function listMatchers(client: Client): Promise<Matcher[]> {
-  const matchers: Matcher[] = []
-  let next: string | undefined
-  do {
-    const page = await client.list(templateResource, { limit: pageSize, ...(next ? { continue: next } : {}) })
-    for (const template of page.items) matchers.push(compileMatcher(template))
-    next = page.metadata.continue
-  } while (next)
-  return matchers
+  return (await listAll(client, templateResource)).map((template) => compileMatcher(template))
 }
 
 async function reviewSelf(client: Client, resourceAttributes: object): Promise<boolean> {
