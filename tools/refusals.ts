@@ -13,7 +13,7 @@
  *
  *   BOROUGH_REFUSALS=.cache/refusals vitest run && node tools/refusals.ts
  */
-import { globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ESTree } from 'rolldown/utils'
@@ -178,7 +178,8 @@ function judge(folder: string): boolean {
   const names = new Set([...findPlaces().values()].flatMap(({ places }) => [...places.keys()]))
   const reached = new Set<string>()
   const asserted = new Set<string>()
-  for (const file of readdirSync(folder)) {
+  // In folders of their own: what was recorded when a test ran once more.
+  for (const file of globSync('**/*.json', { cwd: folder })) {
     const records = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { reached: string[]; asserted: string[] }
     for (const name of records.reached) reached.add(name)
     for (const name of records.asserted) asserted.add(name)

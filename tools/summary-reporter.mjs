@@ -33,7 +33,7 @@ export default class SummaryReporter {
       if (state === 'passed') this.#counts.passed++
       else if (state === 'failed') {
         this.#counts.failed++
-        this.#failures.push({ file, name: test.fullName, text: textOf(errors?.[0]) })
+        this.#failures.push({ file, name: test.fullName, text: textOf(errors?.[0]), isTest: true })
       } else {
         this.#counts.skipped++
         const name = `${file.split('/').slice(-2).join('/')}: ${note ?? skippedName(test)}`
