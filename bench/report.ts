@@ -23,6 +23,8 @@ export interface Row {
   readonly failures?: string
   /** Of the main thread, in one piece, without collections. */
   readonly heldMs?: number
+  /** Of the event loop: how long it lasted, and what of it was work of the main thread, or collections (wall clock). */
+  readonly longestTurn?: { readonly allMs: number; readonly workedMs: number; readonly collectedMs: number }
   /** Resident, at most. */
   readonly topMiB?: number
   /** What an attacker sent, and what came of it. */
@@ -62,6 +64,11 @@ const columns: readonly { readonly title: string; readonly of: (row: Row) => str
   { title: 'peer', of: (r) => (r.peer ? shown(r.peer) : '') },
   { title: 'failures', of: (r) => r.failures ?? '' },
   { title: 'loop held ms', of: (r) => (r.heldMs === undefined ? '' : digits(r.heldMs)) },
+  {
+    title: 'longest turn ms (worked, collected)',
+    of: ({ longestTurn: turn }) =>
+      turn === undefined ? '' : `${digits(turn.allMs)} (${digits(turn.workedMs)}, ${digits(turn.collectedMs)})`,
+  },
   { title: 'top MiB', of: (r) => (r.topMiB === undefined ? '' : digits(r.topMiB)) },
   { title: 'attacker', of: (r) => r.attacker ?? '' },
   { title: 'goal', of: (r) => r.goal },

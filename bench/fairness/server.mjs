@@ -1,10 +1,9 @@
 /**
- * A server on SQLite whose parent may ask what happened since it last asked: how long the main thread worked between
- * two looks at the loop (processor time, collections apart). Of `dist/`, as users have it. `node server.mjs DATA_DIR`,
- * with an IPC channel.
+ * A server on SQLite whose parent may ask what held its loop since it last asked (`held-turns.mjs`). Of `dist/`, as
+ * users have it. `node server.mjs DATA_DIR`, with an IPC channel.
  */
-import { PerformanceObserver } from 'node:perf_hooks'
 import { defaultConfig, serve } from '../../dist/index.js'
+import { HeldTurns } from './held-turns.mjs'
 
 const server = await serve({
   ...defaultConfig,
@@ -13,33 +12,7 @@ const server = await serve({
   listen: { host: '127.0.0.1', port: 0 },
 })
 
-/** Often enough that the time between two looks is that of one turn of a busy loop. */
-const lookMs = 1
-let collectedMs = 0
-const collections = new PerformanceObserver((list) => count(list.getEntries()))
-collections.observe({ entryTypes: ['gc'] })
-
-function count(entries) {
-  for (const { duration } of entries) collectedMs += duration
-}
-
-function workedMs() {
-  count(collections.takeRecords())
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000 - collectedMs
-}
-
-let before = workedMs()
-let longestMs = 0
-setInterval(() => {
-  const now = workedMs()
-  longestMs = Math.max(longestMs, now - before)
-  before = now
-}, lookMs)
-
-process.on('message', () => {
-  process.send({ answer: longestMs })
-  longestMs = 0
-})
+const turns = new HeldTurns()
+process.on('message', async () => process.send({ answer: await turns.take() }))
 process.on('disconnect', () => process.exit())
 process.send({ answer: server.adminKubeconfig })

@@ -29,12 +29,15 @@ const maxCausedMiB = 512
 /** Whichever is more. */
 const goal = { timesUndisturbed: 3, p99Ms: 100 }
 
+/** As `bin/borough.mjs` starts Node. */
+const flags = ['--max-semi-space-size=32', '--no-allocation-site-pretenuring']
+
 class Child<Task, Result> implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown>
 
   constructor(script: string, args: readonly string[] = []) {
-    this.#child = fork(file(script), [...args], { execArgv: [...process.execArgv, '--max-semi-space-size=32'] })
+    this.#child = fork(file(script), [...args], { execArgv: [...process.execArgv, ...flags] })
     this.#ended = once(this.#child, 'exit')
   }
 
@@ -63,8 +66,14 @@ class Child<Task, Result> implements AsyncDisposable {
   }
 }
 
+/** As `held-turns.mjs` says it. */
+interface Held {
+  readonly heldMs: number
+  readonly longestTurn: NonNullable<Row['longestTurn']>
+}
+
 interface World {
-  readonly server: Child<string, number>
+  readonly server: Child<string, Held>
   readonly victim: Child<VictimTask, VictimResult>
   readonly attacker: Child<AttackTask, Tally>
   readonly asVictim: Endpoint
@@ -154,7 +163,7 @@ function rowOf(
   name: string,
   before: VictimResult,
   under: VictimResult,
-  held: number,
+  { heldMs, longestTurn }: Held,
   topMiB: number,
   tally: Tally,
 ): Row {
@@ -170,7 +179,8 @@ function rowOf(
     p50Ms: under.p50Ms,
     p99Ms: under.p99Ms,
     failures: failed === 0 ? `none of ${under.requests}` : `${told.join(', ')} of ${under.requests}`,
-    heldMs: held,
+    heldMs,
+    longestTurn,
     topMiB,
     attacker: `${tally.sent} sent; ${Object.entries(tally.answers)
       .map(([answer, times]) => `${times} ${answer}`)
@@ -220,7 +230,7 @@ function memoryRow(caused: readonly { readonly name: string; readonly mib: numbe
 
 export async function* fairnessRows(bench: Bench): AsyncGenerator<Row> {
   const dataDir = await bench.tempDir()
-  await using server = new Child<string, number>('server.mjs', [join(dataDir)])
+  await using server = new Child<string, Held>('server.mjs', [join(dataDir)])
   const adminEndpoint = endpointOf(String(await server.said()))
   const admin = await connect(adminEndpoint, 'http/1.1')
   await fill(admin)

@@ -15,7 +15,12 @@ const request = (verb: string, username = 'alice'): Culprit =>
 function held() {
   const clock = new FakeClock()
   let workedMs = 0
-  let collectedMs = 0
+  interface Collection {
+    readonly atMs: number
+    readonly ms: number
+  }
+  let untold: Collection[] = []
+  const told: Collection[] = []
   const found: LoopBlock[] = []
   const lines: Readonly<Record<string, unknown>>[] = []
   const messages: string[] = []
@@ -40,8 +45,12 @@ function held() {
     onBlock: (block) => found.push(block),
     soon: (run) => ended.push(run),
     workedMs: () => workedMs,
-    collectedMs: () => collectedMs,
+    collectedMs: (fromMs, toMs) =>
+      told.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).reduce((sum, { ms }) => sum + ms, 0),
   })
+  const endTurn = (): void => {
+    for (const run of ended.splice(0)) run()
+  }
   return {
     blocks,
     found,
@@ -49,20 +58,21 @@ function held() {
     messages,
     work: async (ms: number, collected = 0) => {
       workedMs += ms
-      collectedMs += collected
+      untold.push({ atMs: clock.monotonic(), ms: collected })
       await clock.advance(ms)
     },
     wait: (ms: number) => clock.advance(ms),
-    /** The timers come at last. */
+    /** The timers come at last, then what Node tells of collections, then what waits for the end of the turn. */
     turn: () => {
       const due = timers
       timers = []
       for (const run of due) run()
+      told.push(...untold)
+      untold = []
+      endTurn()
     },
     ticking: () => timers.length > 0,
-    endTurn: () => {
-      for (const run of ended.splice(0)) run()
-    },
+    endTurn,
   }
 }
 
@@ -89,6 +99,16 @@ describe('a loop that is held', () => {
     await work(20)
     turn()
     expect(found.map(({ heldMs }) => heldMs)).toEqual([50, 20])
+  })
+
+  test('is held as long as its longest piece was, whatever other pieces of the turn were collected in', async () => {
+    const { blocks, found, work, turn } = held()
+    blocks.begin(request('get'))
+    await work(30, 30)
+    blocks.begin(request('list'))
+    await work(40, 5)
+    turn()
+    expect(found).toEqual([{ culprit: request('list'), heldMs: 35 }])
   })
 
   test('is not counted for a short while, nor as one piece where work took turns', async () => {

@@ -40,6 +40,14 @@ const warningEveryMs = 60_000
 /** Flows and controllers that are remembered; when there are more all may be warned of again. */
 const maxFlows = 1000
 
+interface Longest {
+  readonly culprit: Culprit | undefined
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+const nothing: Longest = { culprit: undefined, fromMs: 0, toMs: 0 }
+
 const ownAccounts = 'system:serviceaccount:kube-system:'
 
 /** The server's own requests are no client's fault: they count, and no warning tells of them. */
@@ -70,9 +78,10 @@ export interface LoopBlocksOptions {
   readonly onBlock: (block: LoopBlock) => void
   /** Runs something when this turn of the loop is over. */
   readonly soon?: (run: () => void) => void
-  /** Milliseconds that this thread has worked, and that it has spent on collections, since some moment. */
+  /** Milliseconds that this thread has worked since some moment. */
   readonly workedMs?: () => number
-  readonly collectedMs?: () => number
+  /** What it has spent on collections that began within a span of the clock, as far as they are known. */
+  readonly collectedMs?: (fromMs: number, toMs: number) => number
 }
 
 export class LoopBlocks implements Disposable {
@@ -82,18 +91,16 @@ export class LoopBlocks implements Disposable {
   readonly #collections = new Collections()
   readonly #soon: (run: () => void) => void
   readonly #workedMs: () => number
-  readonly #collectedMs: () => number
+  readonly #collectedMs: (fromMs: number, toMs: number) => number
   readonly #warnedAt = new Map<string, number>()
   #isTicking = false
   #hasBegun = false
   #endsTurn = false
   #dueMs = 0
   #workedBefore = 0
-  #collectedBefore = 0
   #current: Culprit | undefined
   #sinceMs = 0
-  #longestMs = 0
-  #longest: Culprit | undefined
+  #longest = nothing
 
   constructor({ clock, log, onBlock, soon, workedMs, collectedMs }: LoopBlocksOptions) {
     this.#clock = clock
@@ -101,7 +108,7 @@ export class LoopBlocks implements Disposable {
     this.#onBlock = onBlock
     this.#soon = soon ?? setImmediate
     this.#workedMs = workedMs ?? threadMs
-    this.#collectedMs = collectedMs ?? (() => this.#collections.sumMs())
+    this.#collectedMs = collectedMs ?? ((fromMs, toMs) => this.#collections.within(fromMs, toMs))
   }
 
   /** Is told of work in slices whenever it goes on. */
@@ -141,19 +148,18 @@ export class LoopBlocks implements Disposable {
   #endPiece(now: number): void {
     const pieceMs = now - this.#sinceMs
     if (this.#current !== undefined && !isController(this.#current)) this.#current.flow?.charge(pieceMs)
-    if (pieceMs <= this.#longestMs) return
-    this.#longestMs = pieceMs
-    this.#longest = this.#current
+    if (pieceMs > this.#longest.toMs - this.#longest.fromMs) {
+      this.#longest = { culprit: this.#current, fromMs: this.#sinceMs, toMs: now }
+    }
   }
 
   #tick(now: number): void {
     this.#isTicking = true
     this.#hasBegun = false
-    this.#longestMs = 0
-    this.#longest = undefined
+    this.#longest = nothing
     this.#dueMs = now + tickMs
     this.#workedBefore = this.#workedMs()
-    this.#collectedBefore = this.#collectedMs()
+    this.#collections.follow()
     this.#clock.after(tickMs, () => this.#look())
   }
 
@@ -168,11 +174,14 @@ export class LoopBlocks implements Disposable {
   }
 
   #count(): void {
-    const workedMs = this.#workedMs() - this.#workedBefore
-    const collectedMs = this.#collectedMs() - this.#collectedBefore
-    const heldMs = Math.min(this.#longestMs, workedMs) - collectedMs
+    const { culprit, fromMs, toMs } = this.#longest
+    const workedMs = Math.min(toMs - fromMs, this.#workedMs() - this.#workedBefore)
+    // Of the collections of a turn Node tells behind it.
+    this.#soon(() => this.#tell(culprit, workedMs - this.#collectedMs(fromMs, toMs)))
+  }
+
+  #tell(culprit: Culprit | undefined, heldMs: number): void {
     if (heldMs < countedMs) return
-    const culprit = this.#longest
     this.#onBlock({ culprit, heldMs })
     if (heldMs > warnedMs && culprit !== undefined) this.#warn(culprit, heldMs)
   }
@@ -199,26 +208,32 @@ function threadMs(): number {
   return (user + system) / 1000
 }
 
+/** More of them are not made within the time that is looked at. */
+const keptCollections = 100
+
 /** Node tells of a collection a moment after it; what it has not told yet is asked for. */
 class Collections implements Disposable {
   #observer: PerformanceObserver | undefined
-  #sumMs = 0
+  #last: readonly PerformanceEntry[] = []
 
-  sumMs(): number {
-    this.#observer ??= this.#observe()
-    for (const { duration } of this.#observer.takeRecords()) this.#sumMs += duration
-    return this.#sumMs
+  /** From now on, if it did not before. */
+  follow(): void {
+    if (this.#observer !== undefined) return
+    this.#observer = new PerformanceObserver((list) => this.#add(list.getEntries()))
+    this.#observer.observe({ entryTypes: ['gc'] })
+  }
+
+  within(fromMs: number, toMs: number): number {
+    this.#add(this.#observer?.takeRecords() ?? [])
+    const began = this.#last.filter(({ startTime }) => startTime >= fromMs && startTime < toMs)
+    return began.reduce((sum, { duration }) => sum + duration, 0)
   }
 
   [Symbol.dispose](): void {
     this.#observer?.disconnect()
   }
 
-  #observe(): PerformanceObserver {
-    const observer = new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) this.#sumMs += duration
-    })
-    observer.observe({ entryTypes: ['gc'] })
-    return observer
+  #add(entries: readonly PerformanceEntry[]): void {
+    this.#last = [...this.#last, ...entries].slice(-keptCollections)
   }
 }
