@@ -10,6 +10,7 @@ import type { Source, Target } from './store-copy.ts'
 import { type PlaceOptions, type StorePlace, storeSource, storeTarget } from './store-places.ts'
 
 export { hadStore } from '../storage/open-storage.ts'
+export { requireWhole } from '../storage/unfinished-copy.ts'
 export { BackupLedger } from './backup-ledger.ts'
 export { type BackupPlan, BackupSchedule } from './backup-schedule.ts'
 export { backUpInto, forgetOld, type SetBackup } from './backup-set.ts'

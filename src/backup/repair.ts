@@ -7,6 +7,7 @@ import { openDataDir } from '../datadir/data-dir.ts'
 import { levelDamage, levelKey, levelRemoval } from '../storage/format-level.ts'
 import { rebuildIndexOf } from '../storage/open-storage.ts'
 import type { Entry, Revision, Storage } from '../storage/storage.ts'
+import { requireWhole } from '../storage/unfinished-copy.ts'
 import { backupSource } from './backup-file.ts'
 import { Examination, inOneLine, type Problem, type UnopenedEntry } from './examination.ts'
 import { examineStore, openToRepair } from './examine-store.ts'
@@ -86,6 +87,7 @@ export async function rebuildIndexAt(
   dataDir: string,
   acceptLoss = false,
 ): Promise<{ readonly entries: number; readonly revision: Revision }> {
+  await requireWhole(dataDir)
   await using _ = await openDataDir(dataDir)
   return await rebuildIndexOf(dataDir, acceptLoss)
 }

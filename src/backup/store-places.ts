@@ -149,7 +149,6 @@ async function directoryTarget(dataDir: string, options: PlaceOptions): Promise<
   opening.use(await openDataDir(dataDir))
   const pki = directoryPkiStore(join(dataDir, 'pki'))
   const keys = new Map<string, string>()
-  let after = 0
   let writer: StorageWriter | undefined
   const opened = opening.move()
   return {
@@ -166,11 +165,13 @@ async function directoryTarget(dataDir: string, options: PlaceOptions): Promise<
       if (pair.key.startsWith(sharedPkiPrefix)) requireInClear(pair)
     },
     async begin(revision, from) {
-      after = revision
       await markDirectory(dataDir, copyOf(from, options))
       // What a store that is gone had come to is known: the copy goes on above it.
-      const place = { storage: { engine: 'sqlite' }, dataDir, acceptLoss: true } as const
-      writer = new StorageWriter(await openStorage({ ...options, ...place }), dataDir)
+      const place = { ...options, storage: { engine: 'sqlite' }, dataDir, acceptLoss: true } as const
+      await (await openStorage(place))[Symbol.asyncDispose]()
+      // Before anything is written: objects have resourceVersions that no client can hold of what they were before.
+      await beginStoreAfter(dataDir, revision)
+      writer = new StorageWriter(await openStorage(place), dataDir)
       opened.use(writer)
     },
     async write(pair) {
@@ -181,7 +182,8 @@ async function directoryTarget(dataDir: string, options: PlaceOptions): Promise<
     async finish() {
       await writer?.finish()
       await writer?.[Symbol.asyncDispose]()
-      await beginStoreAfter(dataDir, after)
+      // Without a past: watches of the store that it was copied from begin anew.
+      await beginStoreAfter(dataDir, 0)
       if (keys.size > 0) await pki.write(keys)
     },
     read: () => readDirectory(dataDir),

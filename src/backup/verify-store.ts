@@ -1,6 +1,7 @@
 /** Whether a store is what was written, and whether its values can be opened; also while it is served. */
 import { snapshotToExamine, verifyDirectory } from '../storage/open-storage.ts'
 import { type Entry, isStorageError, type Revision } from '../storage/storage.ts'
+import { requireWhole } from '../storage/unfinished-copy.ts'
 import { type EncryptedCount, Examination, type Problem, type UnopenedEntry } from './examination.ts'
 import { examineStore, openToRepair } from './examine-store.ts'
 import type { PlaceOptions, StorePlace } from './store-places.ts'
@@ -46,6 +47,7 @@ async function verifyDataDir(
   { report }: PlaceOptions,
   examination: Examination,
 ): Promise<Verification> {
+  await requireWhole(dataDir)
   const { encrypted, findings, ...figures } = await verifyDirectory(dataDir, report)
   const found = new Unopened(examination)
   if (encrypted === 0 && !examination.opens) return { ...figures, findings, ...found.figures() }

@@ -1,5 +1,5 @@
 /** What the room on a disk means to an operator; which directory is looked at. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -53,6 +53,24 @@ it('what it advises is one command in a shell, also where the path holds blanks'
     expect(findings[0]).toMatchObject({ status: 'fail', remedy: `chmod -R go= '${path}'` })
   } finally {
     rmSync(folder, { recursive: true })
+  }
+})
+
+it('a directory that was filled only in part is named, also before there is a store in it', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'borough-doctor-'))
+  try {
+    await (await openDataDir(path))[Symbol.asyncDispose]()
+    writeFileSync(join(path, 'unfinished-copy'), '{"from":"/backup","since":"2026-11-21T06:00:00Z"}', { mode: 0o600 })
+    expect(await examineDataDirectory(path, systemClock)).toContainEqual({
+      check: 'data directory: store',
+      status: 'fail',
+      message:
+        `${path} holds only a part: a copy of /backup that began at 2026-11-21T06:00:00Z was not finished. ` +
+        'Empty it and copy again',
+      remedy: 'do what the line says: no server starts on it',
+    })
+  } finally {
+    rmSync(path, { recursive: true })
   }
 })
 

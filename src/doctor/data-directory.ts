@@ -2,7 +2,7 @@
 import { existsSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hadStore, verifyStoreAt } from '../backup/backup.ts'
+import { hadStore, requireWhole, verifyStoreAt } from '../backup/backup.ts'
 import type { Clock } from '../base/clock.ts'
 import { silentLog } from '../base/log.ts'
 import { shellWord } from '../base/shell-text.ts'
@@ -96,6 +96,11 @@ async function examineLock(path: string): Promise<Finding> {
 
 async function examineStore(path: string, clock: Clock): Promise<Finding> {
   const check = 'data directory: store'
+  try {
+    await requireWhole(path)
+  } catch (error) {
+    return fail(check, problemOf(error), 'do what the line says: no server starts on it')
+  }
   if (!hadStore(path)) return ok(check, 'there is no SQLite store: nothing was written, or the store is an etcd')
   const size = sizeOf(join(path, 'store', 'state.db')) ?? 0
   const mebibytes = Math.ceil(size / 1024 ** 2)

@@ -5,7 +5,7 @@
  *
  * In a data directory it is a file, in an etcd a key.
  */
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { flushDirectory, listPrivateDirectory, readPrivateFile, writePrivateFile } from '../base/private-files.ts'
 import type { Storage } from './storage.ts'
@@ -34,6 +34,14 @@ const fileName = 'unfinished-copy'
 export async function checkDirectory(dataDir: string): Promise<void> {
   if (!(await listPrivateDirectory(dataDir)).includes(fileName)) return
   throw new UnfinishedCopyError(dataDir, parse(await readPrivateFile(join(dataDir, fileName))))
+}
+
+/** For what only looks: also where the modes are not those that a server wants. @throws UnfinishedCopyError */
+export async function requireWhole(dataDir: string): Promise<void> {
+  const text = await readFile(join(dataDir, fileName), 'utf8').catch((error: NodeJS.ErrnoException) =>
+    error.code === 'ENOENT' ? undefined : '',
+  )
+  if (text !== undefined) throw new UnfinishedCopyError(dataDir, parse(text))
 }
 
 export const markDirectory = (dataDir: string, copy: UnfinishedCopy): Promise<void> =>

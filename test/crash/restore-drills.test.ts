@@ -15,8 +15,10 @@ import {
   backUpInto,
   copyStore,
   forgetOld,
+  rebuildIndexAt,
   sourceAt,
   targetAt,
+  verifyStoreAt,
 } from '../../src/backup/backup.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { FakeClock } from '../../src/base/fake-clock.ts'
@@ -266,6 +268,45 @@ describe('a set of backups', () => {
     await using restored = await open(await restore())
     expect(await restored.currentRevision()).toBeGreaterThan(last)
     await expect(restored.get('/a', { at: last })).rejects.toMatchObject({ code: 'compacted' })
+  })
+
+  it('nothing has a revision again that a client may hold of what was there before the restore', async () => {
+    const held: number[] = []
+    for (let from = dataDir, i = 0; i < 3; i++) {
+      {
+        await using storage = await open(from)
+        const before = (await storage.get('/a')).entry?.revision
+        if (i === 0) await put(storage, '/a', 'first')
+        else expect(held).not.toContain(before)
+        if (before !== undefined) held.push(before)
+        await put(storage, '/a', `later ${i}`)
+        held.push((await storage.get('/a')).entry?.revision ?? 0)
+        await rm(set, { recursive: true })
+        await mkdir(set, { mode: 0o700 })
+        await backUpInto(set, from, options)
+      }
+      from = await restore()
+      await using restored = await open(from)
+      const [first = 0] = held
+      const stale = { key: '/a', value: Buffer.from('of before'), expect: first }
+      expect((await restored.commit({ guards: [], writes: [stale] }).done).ok).toBe(false)
+      expect((await restored.get('/a')).entry?.revision).toBeGreaterThan(Math.max(...held))
+    }
+  })
+
+  it('what was restored only in part is not sound to those who look, nor made whole by a new index', async () => {
+    const part = join(folder, 'part')
+    {
+      await using target = await targetAt({ dataDir: part }, options)
+      await target.begin(4096, 'the old one')
+      await target.write({ key: '/registry/configmaps/default/c', value: Buffer.from('{}') })
+      await target.finish()
+    }
+    // As a copy of the folder may have it.
+    await chmod(join(part, 'unfinished-copy'), 0o644)
+    const want = `${part} holds only a part: a copy of the old one that began at `
+    await expect(verifyStoreAt({ dataDir: part }, options)).rejects.toThrow(want)
+    await expect(rebuildIndexAt(part)).rejects.toThrow(want)
   })
 
   it('keeps as many full ones as are wanted, with what follows them', async () => {

@@ -79,8 +79,8 @@ function snapshotIn({ database, path, [Symbol.dispose]: dispose }: ReturnType<ty
 }
 
 /**
- * Makes a store that no server has opened begin after `revision`, without a past: so that no resourceVersion is given
- * out twice, and watches of the store that it was copied from begin anew instead of missing something.
+ * Makes a store that no server has opened go on after `revision`, and after its own, without a past: so that no
+ * resourceVersion is given out twice, and watches of the store that it was copied from begin anew.
  */
 export function beginAfter(directory: string, revision: Revision): void {
   const path = join(directory, 'state.db')
