@@ -74,7 +74,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   opening.use(startCompactor(core))
   opening.use(core.storeReporter.start())
   const defense = opening.use(new Defense({ clock, log }))
-  defense.limitWatchMemory(core.cache, config.load.maxMemoryBytes)
+  defense.limitWatchMemory(core, config.load.maxMemoryBytes)
   const authentication = await authenticationOf(core, pki.caCert, keys)
 
   const metrics: Metrics = new Metrics(build, {

@@ -32,6 +32,11 @@ export interface DefenseOptions {
   readonly heapUse?: () => number
 }
 
+export interface WatchesOfProcess {
+  readonly cache: Parameters<typeof sessionsOf>[0]
+  readonly turns: Turns
+}
+
 /** Of one process. */
 export class Defense implements Disposable {
   readonly sweeper: Sweeper
@@ -53,10 +58,17 @@ export class Defense implements Disposable {
   }
 
   /** Ends the watches that are furthest behind when what waits for clients is more than `maxMemoryBytes` allows. */
-  limitWatchMemory(cache: Parameters<typeof sessionsOf>[0], maxMemoryBytes: number): void {
+  limitWatchMemory({ cache, turns }: WatchesOfProcess, maxMemoryBytes: number): void {
     const pending = pendingWithin(maxMemoryBytes)
+    let isLooking = false
+    const look = async (): Promise<void> => {
+      isLooking = true
+      const ended = await endThoseBehind(sessionsOf(cache), pending, turns)
+      for (const flow of ended) this.incidents.happened('watch_memory', flow)
+      isLooking = false
+    }
     this.sweeper.add(() => {
-      for (const flow of endThoseBehind(sessionsOf(cache), pending)) this.incidents.happened('watch_memory', flow)
+      if (!isLooking) void look()
       // The connections keep the sweeper awake, and without them no watch is behind.
       return false
     })

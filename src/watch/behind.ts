@@ -7,8 +7,9 @@
  * Looked at now and then: what waits grows no faster than the store is written to. The limit of a single watch
  * (`SessionLimits`) holds at once.
  */
+import type { Slice, Turns } from '../base/turns.ts'
 import type { WatchCache } from './watch-cache.ts'
-import type { WatchEvent } from './watch-event.ts'
+import type { ObjectEvent } from './watch-event.ts'
 import type { WatchSession } from './watch-session.ts'
 
 export interface PendingLimits {
@@ -27,11 +28,17 @@ export function* sessionsOf(cache: Pick<WatchCache, 'storageNames' | 'type'>): I
 /** An event is its object and the frame made of it. */
 const copies = 2
 
-/** Answers the flows whose watches it ended. */
-export function endThoseBehind(
+type End = (session: WatchSession) => void
+
+/**
+ * Answers the flows whose watches it ended. Thousands may wait for thousands of events, so this is done in slices; what
+ * comes to wait meanwhile may count next time only.
+ */
+export async function endThoseBehind(
   sessions: Iterable<WatchSession>,
   { totalBytes, flowBytes }: PendingLimits,
-): readonly string[] {
+  turns: Turns,
+): Promise<readonly string[]> {
   const behind = new Map<string, WatchSession[]>()
   let atMost = 0
   for (const session of sessions) {
@@ -44,62 +51,77 @@ export function endThoseBehind(
   // No flow can have more than all have together, each event counted as often as it waits.
   if (atMost <= Math.min(totalBytes, flowBytes)) return []
   const ended: string[] = []
-  const end = (session: WatchSession): void => {
+  const end: End = (session) => {
     session.cutOff()
     ended.push(session.flow)
   }
-  const flows = [...behind.values()].map((of) => keptWithin(of, flowBytes, end))
-  // The smallest first: what is left of the whole is for the largest.
-  const all = new Pending()
-  for (const { sessions: kept } of flows.sort((a, b) => a.bytes - b.bytes)) {
-    for (const session of kept) {
-      if (all.with(session) <= totalBytes) all.add(session)
-      else end(session)
-    }
+  const slice = turns.slice()
+  const flows: Kept[] = []
+  for (const of of behind.values()) {
+    const leastBehindFirst = of.toSorted((a, b) => a.pendingBytes - b.pendingBytes)
+    flows.push(await keptWithin(flowBytes, leastBehindFirst, end, slice))
   }
+  // All have no more than this together, or less where flows wait for the same.
+  if (flows.reduce((sum, { bytes }) => sum + bytes, 0) <= totalBytes) return ended
+  // The smallest first: what is left of the whole is for the largest.
+  const smallestFirst = flows.sort((a, b) => a.bytes - b.bytes).flatMap(({ sessions: kept }) => kept)
+  await keptWithin(totalBytes, smallestFirst, end, slice)
   return ended
 }
 
-/** Of one flow, those that are behind least first: as many as its share has room for. The others are ended. */
-function keptWithin(
+interface Kept {
+  readonly bytes: number
+  readonly sessions: readonly WatchSession[]
+}
+
+/** As many, in this order, as there is room for. The others are ended. */
+async function keptWithin(
+  limitBytes: number,
   sessions: readonly WatchSession[],
-  flowBytes: number,
-  end: (session: WatchSession) => void,
-): { readonly bytes: number; readonly sessions: readonly WatchSession[] } {
-  const pending = new Pending()
+  end: End,
+  slice: Slice,
+): Promise<Kept> {
+  const pending = new Pending(limitBytes)
   const kept: WatchSession[] = []
-  for (const session of sessions.toSorted((a, b) => a.pendingBytes - b.pendingBytes)) {
-    if (pending.with(session) > flowBytes) end(session)
-    else {
-      pending.add(session)
-      kept.push(session)
-    }
+  for (const session of sessions) {
+    if (session.closed) continue
+    if (pending.add(session)) kept.push(session)
+    else end(session)
+    const pause = slice.pause()
+    if (pause) await pause
   }
   return { bytes: pending.bytes, sessions: kept }
 }
 
+/** What waits for some watches, each event counted once. */
 class Pending {
-  readonly #events = new Set<WatchEvent>()
+  readonly #limitBytes: number
   #bytes = 0
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes
+  }
 
   get bytes(): number {
     return this.#bytes
   }
 
-  /** How much it would be with the events of `session`. */
-  with(session: WatchSession): number {
+  /** Answers whether there is room for what waits for `session`. */
+  add(session: WatchSession): boolean {
+    const others: ObjectEvent[] = []
     let bytes = this.#bytes
-    for (const event of session.pending()) if (!this.#events.has(event)) bytes += bytesOf(event)
-    return bytes
-  }
-
-  add(session: WatchSession): void {
-    for (const event of session.pending()) {
-      if (this.#events.has(event)) continue
-      this.#events.add(event)
-      this.#bytes += bytesOf(event)
+    for (const events of session.pending) {
+      for (const event of events) {
+        // A mark, since a set of them costs ten times as much to ask, for each event of each watch.
+        if (event.type === 'BOOKMARK' || event.countedBy === this) continue
+        event.countedBy = this
+        others.push(event)
+        bytes += event.stored.storedSizeBytes * copies
+      }
     }
+    const hasRoom = bytes <= this.#limitBytes
+    if (hasRoom) this.#bytes = bytes
+    else for (const event of others) event.countedBy = undefined
+    return hasRoom
   }
 }
-
-const bytesOf = (event: WatchEvent): number => (event.type === 'BOOKMARK' ? 0 : event.stored.storedSizeBytes * copies)

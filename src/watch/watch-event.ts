@@ -12,6 +12,8 @@ export class ObjectEvent {
   /** For DELETED: the last state that the watcher could see, under the revision of the change that took it away. */
   readonly stored: StoredObject
   readonly before?: ObjectVersion
+  /** Who has counted it last of those that wait (`behind.ts`). */
+  countedBy: object | undefined
   #memo: Map<string, unknown> | undefined
 
   /** @param before kept only for types that a webhook converts: selectors are looked at after that */

@@ -109,9 +109,9 @@ export class WatchSession extends Link implements Stream<Batch> {
     return this.#queuedBytes + this.#takenBytes
   }
 
-  *pending(): Iterable<WatchEvent> {
-    yield* this.#taken
-    yield* this.#queue
+  /** The same events. */
+  get pending(): readonly Batch[] {
+    return [this.#taken, this.#queue]
   }
 
   /** Ends it as one that is too slow. */
