@@ -15,6 +15,16 @@ import { ownerKey, ownerNameMaxLength } from './types.ts'
 const field = `metadata.annotations[${ownerKey}]`
 
 /**
+ * Characters that a terminal does not show, or that turn the direction of what follows: who reads `alice` there may have
+ * somebody else before them. Half a pair of UTF-16 is no character at all, and would be another one in protobuf. Of those
+ * that Unicode calls ignorable, what is no `Cf` is listed.
+ */
+export const unseenCharacters: string =
+  String.raw`\p{Cf}\p{Cs}\u{34f}\u{115f}\u{1160}\u{17b4}\u{17b5}\u{180b}-\u{180f}\u{2800}\u{3164}\u{fe00}-\u{fe0f}` +
+  String.raw`\u{ffa0}\u{e0100}-\u{e01ef}`
+const unseen = new RegExp(`[${unseenCharacters}]`, 'u')
+
+/**
  * What no name of a user or a group is, in words that follow the field. Kubernetes holds them to no form
  * (`system:serviceaccount:a:b`, `oidc:Zoë Müller`), so what is refused is what can't be seen: beside "alice" it would
  * be another user, and a line break would end the line of a file that a template puts it in.
@@ -23,6 +33,7 @@ export function findWrongOwner(owner: string): string | undefined {
   if (owner === '') return 'must name a user or a group'
   if ([...owner].length > ownerNameMaxLength) return `must have at most ${ownerNameMaxLength} characters`
   if (/[\p{Cc}\u2028\u2029]/u.test(owner)) return 'must have no control characters and no line breaks'
+  if (unseen.test(owner)) return 'must have no characters that are not seen'
   return /^\p{Z}|\p{Z}$/u.test(owner) ? 'must not begin or end with a blank' : undefined
 }
 

@@ -4,6 +4,7 @@
  * ends of namespaces) is left to the webhooks, which are asked about marked namespaces alone (`askedAnnotation`).
  */
 import { templateKind } from '../../apis/templates/kind.ts'
+import { unseenCharacters } from '../../apis/templates/owner.ts'
 import {
   creatorKey,
   optOutAnnotation,
@@ -201,6 +202,11 @@ const checkOwner: readonly Validation[] = [
   wrongOwner(
     String.raw`!${owner}.matches(r'[\p{Cc}\x{2028}\x{2029}]')`,
     'must have no control characters and no line breaks',
+  ),
+  wrongOwner(
+    // A long one is refused by its length, before this costs what it is long.
+    `size(${owner}) > ${ownerNameMaxLength} || !${owner}.matches(r'[${unseenCharacters.replaceAll('\\u{', '\\x{')}]')`,
+    'must have no characters that are not seen',
   ),
   wrongOwner(String.raw`!${owner}.matches(r'^\p{Z}|\p{Z}$')`, 'must not begin or end with a blank'),
   {
