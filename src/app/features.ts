@@ -74,7 +74,7 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
       limitRanges,
       services({ ranges: config.serviceRanges, nodePorts: config.serviceNodePorts }),
       resourceQuotas(deps.admission.limitedResources),
-      clusterResourceQuotas({ isShared: isShared(config) }),
+      clusterResourceQuotas({ isShared: isShared(config), recordsCreators: config.population || isGated }),
       pods(deps.admission.podSecurity),
       classes,
       certificates(deps.signClientCertificate),

@@ -10,10 +10,11 @@ import {
   clusterQuotaResource,
 } from '../../src/apis/clusterquotas/types.ts'
 import { explainNamespace } from '../../src/apis/namespaces/explain.ts'
-import { defaultConfig } from '../../src/app/config.ts'
+import { type Config, defaultConfig } from '../../src/app/config.ts'
 import { createControlPlane } from '../../src/app/control-plane.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Client } from '../../src/client/client.ts'
+import { fetchAdapter } from '../../src/http/fetch.ts'
 import type { Status } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { clusterQuotaSteps, contestClusterQuotas, contestMoves } from '../support/contested-cluster-quota.ts'
@@ -59,6 +60,18 @@ const edit = async (name: string, spec: object): Promise<ClusterResourceQuota> =
 const statusOf = async (name: string): Promise<NonNullable<ClusterResourceQuota['status']>> =>
   ((await admin.must('GET', `${quotas}/${name}`)) as ClusterResourceQuota).status ?? {}
 const used = async (name: string): Promise<unknown> => (await statusOf(name)).total?.used
+
+/** A server on a data directory, which can be started again. */
+async function stored(
+  dataDir: string,
+  options: Partial<Config> = {},
+): Promise<{ readonly wire: Wire } & AsyncDisposable> {
+  const own = await createControlPlane({ ...defaultConfig, ...options, dataDir, storage: { engine: 'sqlite' } })
+  const root = { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
+  const fetch = (path: string, init?: RequestInit): Promise<Response> =>
+    fetchAdapter(own.serve, root)(new Request(new URL(path, 'https://borough.test'), init))
+  return { wire: new Wire({ fetch }), [Symbol.asyncDispose]: () => own[Symbol.asyncDispose]() }
+}
 
 const namespace = (name: string, by = admin, metadata: object = {}): Promise<Answer> =>
   by.call('POST', '/api/v1/namespaces', { metadata: { name, labels: { kind: 'team' }, ...metadata } })
@@ -193,17 +206,30 @@ describe('a quota over several namespaces', () => {
   })
 
   it('counts, and does not limit, namespaces of which no creator or owner is recorded, until an owner is', async () => {
-    // As it was before creators were recorded.
-    await using own = await startControlPlane({ population: false, featureGates: { NamespaceInitializers: false } })
-    const wire = new Wire(own)
+    const dataDir = await mkdtemp(join(tmpdir(), 'borough-quota-'))
+    {
+      // As it was before creators were recorded.
+      await using former = await stored(dataDir, { population: false, featureGates: { NamespaceInitializers: false } })
+      for (const name of ['a', 'b']) expect((await namespace(name, former.wire)).status).toBe(201)
+      for (const name of ['x', 'y']) expect((await configMap('a', name, former.wire)).status).toBe(201)
+      const spec = { selector: teams, perOwner: true, quota: { hard: { configmaps: '2' } } }
+      expect(await refused(former.wire.call('POST', quotas, { metadata: { name: 'q' }, spec }))).toEqual(
+        invalidObject({ group: 'policy.borough.dev', kind: 'ClusterResourceQuota', name: 'q' }, [
+          'spec.perOwner: Forbidden: this server does not record who creates and owns namespaces: it takes population ' +
+            'or the feature gate NamespaceInitializers',
+        ]),
+      )
+    }
+    await using own = await stored(dataDir)
+    const { wire } = own
     await wire.must('POST', quotas, {
       metadata: { name: 'q' },
       spec: { selector: teams, perOwner: true, quota: { hard: { configmaps: '2' } } },
     })
-    for (const name of ['a', 'b']) expect((await namespace(name, wire)).status).toBe(201)
-    for (const name of ['x', 'y']) expect((await configMap('a', name, wire)).status).toBe(201)
     const statusNow = async (): Promise<unknown> => (await wire.must('GET', `${quotas}/q`)).status
-    expect(await statusNow()).toMatchObject({ total: { used: { configmaps: '4' } }, namespaceCount: 2, accounts: [] })
+    await expect
+      .poll(statusNow, { timeout: 20_000 })
+      .toMatchObject({ observedGeneration: 1, total: { used: { configmaps: '4' } }, namespaceCount: 2, accounts: [] })
     const owned = (name: string): Promise<Answer> =>
       wire.call(
         'PATCH',

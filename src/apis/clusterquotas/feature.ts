@@ -25,6 +25,7 @@ import { appliedQuotaResource, type ClusterResourceQuota, clusterQuotaResource }
 export interface ClusterQuotaOptions {
   /** Other processes write to the store. */
   readonly isShared: boolean
+  readonly recordsCreators: boolean
 }
 
 export const clusterResourceQuotas = (options: ClusterQuotaOptions): Feature => ({
@@ -40,7 +41,7 @@ export const clusterResourceQuotas = (options: ClusterQuotaOptions): Feature => 
   open: (context) => openClusterQuotas(context, options),
 })
 
-function openClusterQuotas(context: FeatureContext, { isShared }: ClusterQuotaOptions): FeatureParts {
+function openClusterQuotas(context: FeatureContext, { isShared, recordsCreators }: ClusterQuotaOptions): FeatureParts {
   const { authorizer, catalog, clock, lister, log, stored, turns, typeOf, writeRecords } = context
   const [type, namespaceType, quotaType] = [
     typeOf(clusterQuotaResource),
@@ -76,7 +77,9 @@ function openClusterQuotas(context: FeatureContext, { isShared }: ClusterQuotaOp
   const isInUse = (): boolean => use.hasBegun
   const onUse = (listener: () => void): void => use.onBegin(listener)
   return {
-    strategies: { [qualifiedResource(type)]: clusterQuotaStrategy(catalog.strategyOf(quotaType)) },
+    strategies: {
+      [qualifiedResource(type)]: clusterQuotaStrategy({ limits: catalog.strategyOf(quotaType), recordsCreators }),
+    },
     admission: [
       clusterQuotaAdmission({
         ...deps,

@@ -6,18 +6,20 @@ import { clusterQuotaStrategy } from './strategy.ts'
 import type { ClusterResourceQuotaSpec } from './types.ts'
 
 const asked: unknown[] = []
-const strategy = clusterQuotaStrategy({
+const limits = {
   *validate(object: object, old: object | undefined, context: object) {
     asked.push([object, old, context])
     yield
     const { spec } = object as { spec: { hard?: object } }
     return spec.hard === undefined ? [] : [fieldInvalid('spec.hard[x]', 'x', 'no'), fieldRequired('other.spec')]
   },
-} as never)
+} as never
+const strategy = clusterQuotaStrategy({ limits, recordsCreators: true })
 
-function told(spec: ClusterResourceQuotaSpec | undefined): string[] {
+function told(spec: ClusterResourceQuotaSpec | undefined, by = strategy, old?: ClusterResourceQuotaSpec): string[] {
   const object = { metadata: { name: 'q' }, ...(spec && { spec }) }
-  const errors = strategy.validate?.(object as never, undefined, { subresource: 'status' } as never) ?? []
+  const before = old && { metadata: { name: 'q' }, spec: old }
+  const errors = by.validate?.(object as never, before as never, { subresource: 'status' } as never) ?? []
   return runAtOnce(errors as never as Generator<undefined, ReturnType<typeof fieldInvalid>[], undefined>).map(
     ({ field, body }) => `${field}: ${body}`,
   )
@@ -80,6 +82,21 @@ describe('a quota', () => {
       errors: ['spec.quota.hard[x]: Invalid value: "x": no', 'other.spec: Required value'],
     },
   ])('$name', ({ spec, errors }) => expect(told(spec)).toEqual(errors))
+
+  test('counts by creator or owner where the server records them, or where it did so before', () => {
+    const elsewhere = clusterQuotaStrategy({ limits, recordsCreators: false })
+    const why =
+      'Forbidden: this server does not record who creates and owns namespaces: it takes population or the feature ' +
+      'gate NamespaceInitializers'
+    const [creator, owner] = [
+      { selector: { labels }, perCreator: true },
+      { selector: { labels }, perOwner: true },
+    ]
+    expect(told(creator, elsewhere)).toEqual([`spec.perCreator: ${why}`])
+    expect(told(owner, elsewhere, creator)).toEqual([`spec.perOwner: ${why}`])
+    expect(told(owner, elsewhere, owner)).toEqual([])
+    expect(told({ selector: { labels }, perOwner: false }, elsewhere)).toEqual([])
+  })
 
   test('asks of its limits as of a ResourceQuota that is written itself', () => {
     asked.length = 0

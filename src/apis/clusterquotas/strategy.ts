@@ -4,22 +4,32 @@
 import { append } from '../../base/append.ts'
 import { resumed } from '../../base/resumable.ts'
 import type { Strategy } from '../../catalog/strategy.ts'
-import { type FieldError, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
+import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { validateAnnotations } from '../../kube/metadata.ts'
 import type { ClusterResourceQuota } from './types.ts'
 
+export interface ClusterQuotaStrategyDeps {
+  /** The strategy of ResourceQuotas. */
+  readonly limits: Pick<Strategy, 'validate'>
+  /** Who creates and owns namespaces is recorded by the server. Else clients say so, and share out their use by it. */
+  readonly recordsCreators: boolean
+}
+
 const mustRestrict = 'must restrict the selected namespaces'
 
-/** `limits`: the strategy of ResourceQuotas. */
-export function clusterQuotaStrategy(limits: Pick<Strategy, 'validate'>): Strategy {
+const notRecorded =
+  'this server does not record who creates and owns namespaces: it takes population or the feature gate ' +
+  'NamespaceInitializers'
+
+export function clusterQuotaStrategy({ limits, recordsCreators }: ClusterQuotaStrategyDeps): Strategy {
   return {
     prepare(next, old) {
       const { status: _, ...rest } = next
       const status = old?.['status']
       return status === undefined ? rest : { ...rest, status }
     },
-    *validate(next: ClusterResourceQuota, _old, context) {
+    *validate(next: ClusterResourceQuota, old: ClusterResourceQuota | undefined, context) {
       const { selector = {}, quota = {}, perCreator, perOwner } = next.spec ?? {}
       const errors: FieldError[] = []
       const { labels, annotations } = selector
@@ -35,6 +45,11 @@ export function clusterQuotaStrategy(limits: Pick<Strategy, 'validate'>): Strate
       append(errors, validateAnnotations(annotations ?? {}, 'spec.selector.annotations'))
       if (perCreator && perOwner) {
         errors.push(fieldInvalid('spec.perOwner', true, 'may not be set together with `perCreator`'))
+      }
+      for (const per of ['perCreator', 'perOwner'] as const) {
+        // One that was stored before stays as it is: its other fields can be edited.
+        const isNew = next.spec?.[per] === true && old?.spec?.[per] !== true
+        if (isNew && !recordsCreators) errors.push(fieldForbidden(`spec.${per}`, notRecorded))
       }
       const asQuota = { metadata: {}, spec: quota }
       const limitErrors = limits.validate?.(asQuota, undefined, { ...context, subresource: '' }) ?? []
