@@ -10,19 +10,10 @@ import { forbidden, invalid } from '../../kube/status-error.ts'
 import type { Unvalidated } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { ownerOf } from './match.ts'
-import { ownerKey, ownerNameMaxLength } from './types.ts'
+import { ownerKey, ownerNameMaxLength, unseenCharacters } from './types.ts'
 
 const field = `metadata.annotations[${ownerKey}]`
 
-/**
- * Characters that a terminal does not show, or that turn the direction of text: who reads `alice` there may have
- * somebody else before them. Half a pair of UTF-16 is no character at all, and would be another one in protobuf. Of
- * what Unicode calls ignorable, what is no `Cf` is listed.
- */
-export const unseenCharacters: string = [
-  String.raw`\p{Cf}\p{Cs}\u{34f}\u{115f}\u{1160}\u{17b4}\u{17b5}\u{180b}-\u{180f}`,
-  String.raw`\u{2800}\u{3164}\u{fe00}-\u{fe0f}\u{ffa0}\u{e0100}-\u{e01ef}`,
-].join('')
 const unseen = new RegExp(`[${unseenCharacters}]`, 'u')
 
 /**

@@ -4,7 +4,6 @@
  * ends of namespaces) is left to the webhooks, which are asked about marked namespaces alone (`askedAnnotation`).
  */
 import { templateKind } from '../../apis/templates/kind.ts'
-import { unseenCharacters } from '../../apis/templates/owner.ts'
 import {
   creatorKey,
   optOutAnnotation,
@@ -13,6 +12,7 @@ import {
   pendingLabel,
   requirePermissionAnnotation,
   templateResource,
+  unseenCharacters,
 } from '../../apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import {
