@@ -4,7 +4,7 @@ import { explainNamespace } from '../../src/apis/namespaces/explain.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
-import { failure, refusal } from '../support/refusal.ts'
+import { failure, invalidObject, refusal } from '../support/refusal.ts'
 import { SettableClock } from '../support/settable-clock.ts'
 import { isGone, waitFor } from '../support/wait-for.ts'
 
@@ -218,6 +218,23 @@ test.each([
   const going = gone('team')
   await clock.advance(minute)
   await going
+})
+
+test('what is created while the clock is set back lives as long as it says, though the clock is set right', async () => {
+  clock.set(-2 * hour)
+  await make('team', { [ttl]: '30m' })
+  // By the clock that is shown it would be in the future.
+  expect(await refusal(make('dated', { [at]: '2025-12-31T23:00:00Z' }))).toEqual(
+    invalidObject({ group: '', kind: 'Namespace', name: 'dated' }, [
+      `metadata.annotations[${at}]: Invalid value: "2025-12-31T23:00:00Z": must be in the future: it is 2026-01-01T00:00:00Z`,
+    ]),
+  )
+  await clock.advance(10 * minute)
+  clock.set(2 * hour)
+  await clock.advance(20 * minute - second)
+  await put('team', 'late')
+  await clock.advance(second)
+  await gone('team')
 })
 
 test('a clock that was set is believed when it has stood for an hour', async () => {

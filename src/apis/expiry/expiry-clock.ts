@@ -43,10 +43,15 @@ export class ExpiryClock {
     this.#othersMs = timeMs - this.#clock.monotonic()
   }
 
-  /** The time from which an end is counted: where this clock is behind the store, the time of the store. */
+  /**
+   * The time from which an end is counted: where this clock is behind the store, the time of the store, and where it was
+   * set back, the time that it would show. Else what is created meanwhile is gone as soon as the clock is set right.
+   */
   now(): number {
     const now = this.#clock.now()
-    return this.#storedMs - now > toleratedMs ? this.#storedMs : now
+    const movedMs = this.#movement(now)
+    const unmovedMs = movedMs < -toleratedMs ? now - movedMs : now
+    return this.#storedMs - unmovedMs > toleratedMs ? this.#storedMs : unmovedMs
   }
 
   /** Why nothing expires now; undefined = the clock is trusted. */
