@@ -215,8 +215,8 @@ describe('a quota over several namespaces', () => {
       const spec = { selector: teams, perOwner: true, quota: { hard: { configmaps: '2' } } }
       expect(await refused(former.wire.call('POST', quotas, { metadata: { name: 'q' }, spec }))).toEqual(
         invalidObject({ group: 'policy.borough.dev', kind: 'ClusterResourceQuota', name: 'q' }, [
-          'spec.perOwner: Forbidden: this server does not record who creates and owns namespaces: it takes population ' +
-            'or the feature gate NamespaceInitializers',
+          'spec.perOwner: Forbidden: this server does not record who creates and owns namespaces: it takes ' +
+            'population or the feature gate NamespaceInitializers',
         ]),
       )
     }

@@ -220,13 +220,14 @@ test.each([
   await going
 })
 
-test('what is created while the clock is set back lives as long as it says, though the clock is set right', async () => {
+test('what is created while the clock is set back lives as long as it says, once it is set right', async () => {
   clock.set(-2 * hour)
   await make('team', { [ttl]: '30m' })
   // By the clock that is shown it would be in the future.
   expect(await refusal(make('dated', { [at]: '2025-12-31T23:00:00Z' }))).toEqual(
     invalidObject({ group: '', kind: 'Namespace', name: 'dated' }, [
-      `metadata.annotations[${at}]: Invalid value: "2025-12-31T23:00:00Z": must be in the future: it is 2026-01-01T00:00:00Z`,
+      `metadata.annotations[${at}]: Invalid value: "2025-12-31T23:00:00Z": ` +
+        'must be in the future: it is 2026-01-01T00:00:00Z',
     ]),
   )
   await clock.advance(10 * minute)

@@ -44,8 +44,8 @@ export class ExpiryClock {
   }
 
   /**
-   * The time from which an end is counted: where this clock is behind the store, the time of the store, and where it was
-   * set back, the time that it would show. Else what is created meanwhile is gone as soon as the clock is set right.
+   * The time from which an end is counted: where this clock is behind the store, the time of the store, and where it
+   * was set back, the time that it would show. Else what is created meanwhile is gone as soon as it is set right.
    */
   now(): number {
     const now = this.#clock.now()

@@ -175,8 +175,8 @@ export const ownerKey = 'borough.dev/owner'
 /** In characters. Issuers of ID tokens put their address before a subject of up to 255. */
 export const ownerNameMaxLength = 1024
 /**
- * Characters that a terminal does not show, or that turn the direction of text: who reads `alice` there may have
- * somebody else before them. Half a pair of UTF-16 is no character at all, and would be another one in protobuf. Of
+ * Characters that a terminal does not show, or that turn the direction of text: what reads `alice` there may be another
+ * user. Half a pair of UTF-16 is no character at all, and would be another one in protobuf. Of
  * what Unicode calls ignorable, what is no `Cf` is listed.
  */
 export const unseenCharacters: string = [
