@@ -7,7 +7,7 @@ import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { invalidObject } from '../support/refusal.ts'
 import { waitFor, waitUntilAllowed } from '../support/wait-for.ts'
 import { AnyWorld, anyCluster, refusalAnywhere } from './any-world.ts'
-import { configMapResource, templateResource } from './population-world.ts'
+import { configMapResource, PopulationWorld, templateResource } from './population-world.ts'
 
 const secrets = { group: '', version: 'v1', resource: 'secrets' }
 const consent = 'policy.borough.dev/clone-to'
@@ -90,7 +90,8 @@ describe.each(anyCluster)('$where', ({ start }) => {
     await admin.patch(secrets, { namespace: 'platform', name: 'shy' }, { data: { token: encoded('two') } })
     const told = await world.failures('consent', 'SourceRefused')
     expect(told[0]?.['message']).toBe(
-      `Secret shy in namespace "platform", its source, does not consent: annotation ${consent} is missing`,
+      `Secret shy in namespace "platform", its source, does not consent: annotation ${consent} is missing: ` +
+        'give it a label selector for the namespaces that may have a copy, or * for all',
     )
     await copyHas('consent-1', 'shy', 'one')
   })
@@ -235,4 +236,31 @@ describe.each(anyCluster)('$where', ({ start }) => {
     expect(copy).toMatchObject({ binaryData: { b: 'AAAA' } })
     expect(copy?.['immutable']).toBeUndefined()
   })
+})
+
+test('who writes a template is warned of a source that no namespace may have, and not of one that some may', async () => {
+  await using world = await PopulationWorld.start()
+  await world.namespace('platform')
+  const path = '/apis/policy.borough.dev/v1alpha1/namespacetemplates'
+  const written = (name: string, failurePolicy = 'Hold'): Promise<string[]> =>
+    world.createWarnings(path, {
+      metadata: { name },
+      spec: { namespaces: { nameSelector: { include: [name] } }, failurePolicy, objects: [secretFrom('pull')] },
+    })
+  const waits = 'new namespaces wait until then; spec.failurePolicy: Ignore would let them go'
+  const pull = 'spec.objects[0].cloneFrom: Secret pull in namespace \\"platform\\", its source,'
+  const missing = `${pull} is not there: restore it, with its annotation ${consent}, or take it out of the template`
+  expect(await written('missing')).toEqual([`${missing}; ${waits}`])
+  await world.admin.create(secrets, { metadata: { name: 'pull', namespace: 'platform' } })
+  const silent =
+    `${pull} does not consent: annotation ${consent} is missing: ` +
+    'give it a label selector for the namespaces that may have a copy, or * for all'
+  expect(await written('silent', 'Ignore')).toEqual([`${silent}; namespaces do without it until then`])
+  // It is said of an edit too, and not of a write that changes no spec.
+  const edit = (patch: object): Promise<string[]> => world.patchWarnings(`${path}/silent`, patch)
+  expect(await edit({ spec: { driftPolicy: 'Report' } })).toHaveLength(1)
+  expect(await edit({ metadata: { labels: { a: 'b' } } })).toEqual([])
+  const annotations = { [consent]: 'team=a' }
+  await world.admin.patch(secrets, { namespace: 'platform', name: 'pull' }, { metadata: { annotations } })
+  expect(await edit({ spec: { driftPolicy: 'Correct' } })).toEqual([])
 })

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { explainNamespace } from '../../src/apis/namespaces/explain.ts'
 import { planTemplates } from '../../src/apis/templates/plan.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { JsonObject } from '../../src/kube/types.ts'
@@ -192,4 +193,39 @@ test('an object whose name has a parameter in it is not thought to be dropped wi
   await steps.world.edit('t', { parameters: [{ name: 'size', fromLabel: 'size', enum: ['small'], required: true }] })
   const status = await steps.world.status('t', (s) => s['observedGeneration'] === 3 && s['failed'] === names.length)
   expect(conditionOf(status, 'Progressing')).toMatchObject({ reason: 'CompleteWithFailures' })
+})
+
+test('why of a namespace says which of its templates stand still, and how to go on', async () => {
+  const steps = await Steps.start()
+  const { admin } = steps.world
+  const notes = async (name = 'ns-0', client = admin): Promise<readonly string[]> =>
+    (await explainNamespace(client, name, systemClock, AbortSignal.timeout(30_000))).notes
+  const told = (want: readonly unknown[]): Promise<void> => expect.poll(() => notes(), { timeout: 20_000 }).toEqual(want)
+  await steps.world.template('other', [configMap('two')], { namespaces: tier('b') })
+  await told([])
+  await steps.world.edit('t', { templates: [] })
+  const stopped = `NamespaceTemplate "t" is stopped: generation 2 would delete objects in 3 namespaces, `
+  await told([
+    expect.stringMatching(new RegExp(`^${stopped}.*confirm-prune=2; if not, go back with: borough template`)),
+  ])
+  await steps.world.edit('t', { templates: [configMap('one')] })
+  await told([])
+  await steps.annotate(disabled)
+  await told([
+    expect.stringMatching(/^NamespaceTemplate "t" is disabled: annotation policy\/namespace-template-apply /),
+  ])
+  await steps.annotate({ ...beyond, 'policy/namespace-template-apply': null })
+  await told([expect.stringMatching(/^NamespaceTemplate "t" is not applied: the template /)])
+  // Who may not read templates, or is in another namespace, is told nothing.
+  expect(await notes('default')).toEqual([])
+  const reader = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'dora' }
+  const rbac = (resource: string) => ({ group: 'rbac.authorization.k8s.io', version: 'v1', resource })
+  const rules = [{ apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'delete'] }]
+  await admin.create(rbac('clusterroles'), { metadata: { name: 'reader' }, rules })
+  await admin.create(rbac('clusterrolebindings'), {
+    metadata: { name: 'reader' },
+    roleRef: { apiGroup: reader.apiGroup, kind: 'ClusterRole', name: 'reader' },
+    subjects: [reader],
+  })
+  expect(await notes('ns-0', steps.world.clientAs('dora'))).toEqual([])
 })

@@ -17,6 +17,7 @@ import {
   type NamespaceInitializerConfiguration,
   namespaceTemplateInitializer,
 } from '../initializers/types.ts'
+import { explainTemplates } from '../templates/explain.ts'
 import { pendingLabel } from '../templates/types.ts'
 import type { Explanation, Help, Obstacle } from './explanation.ts'
 import { dryRunRefusals, refusalsIn } from './refused-deletion.ts'
@@ -51,7 +52,12 @@ export async function explainNamespace(
     held: false,
     obstacles: await dryRunRefusals(client, dryRun, 'its deletion', signal),
     reports: reportsOf(namespace),
-    notes: [...endNote(namespace), ...protectionNote(namespace), ...(await explainQuotas(client, namespace, signal))],
+    notes: [
+      ...endNote(namespace),
+      ...protectionNote(namespace),
+      ...(await explainTemplates(client, namespace, signal)),
+      ...(await explainQuotas(client, namespace, signal)),
+    ],
   }
 }
 

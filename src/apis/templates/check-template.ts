@@ -14,6 +14,7 @@ import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { templateExpiryErrors } from '../expiry/bounds.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
+import { type CloneLookups, findSource } from './clones.ts'
 import { displacedWarnings, missingBypass } from './displaced.ts'
 import type { Matcher } from './match.ts'
 import { entryErrors } from './object-entries.ts'
@@ -28,6 +29,8 @@ import type { NamespaceTemplate, TemplateParameter } from './types.ts'
 export interface CheckTemplateDeps extends AuthorRightsDeps {
   /** All templates, with their selectors parsed. */
   matchers(): Iterable<Matcher>
+  /** The sources of clones, where they can be looked at without asking another server. */
+  readonly sources?: CloneLookups
   /**
    * What is wrong with an object of a kind that is served, as far as it shows without a namespace, if that can be told.
    */
@@ -57,6 +60,22 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
   const lacks = [...lackingRights(deps, a.user, template, old), ...missingBypass(deps, a.user, template)]
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
   for (const warning of displacedWarnings(deps, template)) a.warn(warning)
+  // Only now: whether a source is there is for those who may read it.
+  for (const warning of sourceWarnings(deps, template)) a.warn(warning)
+}
+
+/** Of sources that no namespace may have. */
+function sourceWarnings({ sources }: CheckTemplateDeps, template: NamespaceTemplate): string[] {
+  if (sources === undefined) return []
+  const consequence =
+    template.spec?.failurePolicy === 'Ignore'
+      ? 'namespaces do without it until then'
+      : 'new namespaces wait until then; spec.failurePolicy: Ignore would let them go'
+  return objectsOf(template).flatMap(({ field, cloneFrom }) => {
+    if (cloneFrom === undefined) return []
+    const source = findSource(sources, cloneFrom)
+    return 'reason' in source ? [`${field}: ${source.message}; ${consequence}`] : []
+  })
 }
 
 /** Of objects that a change brings or changes. */

@@ -18,6 +18,7 @@ function resolved(found: KubeObject | string | undefined, by: readonly object[] 
 }
 const title = 'Secret s in namespace "shared", its source,'
 const annotation = 'annotation policy.borough.dev/clone-to'
+const whatConsents = 'give it a label selector for the namespaces that may have a copy, or * for all'
 const missing = `is not there: restore it, with its ${annotation}, or take it out of the template`
 
 describe('a copy is', () => {
@@ -76,11 +77,15 @@ describe('there is none', () => {
       of: source(consent('*'), { type }),
       message: `is of type ${type}, which is not cloned`,
     })),
-    { name: 'of what does not consent', of: source({}), message: `does not consent: ${annotation} is missing` },
+    {
+      name: 'of what does not consent',
+      of: source({}),
+      message: `does not consent: ${annotation} is missing: ${whatConsents}`,
+    },
     {
       name: 'of what consents to nothing',
       of: source(consent(' ')),
-      message: `does not consent: ${annotation} is missing`,
+      message: `does not consent: ${annotation} is missing: ${whatConsents}`,
     },
     {
       name: 'for other namespaces',

@@ -43,32 +43,46 @@ export interface CloneLookups {
 export const cloneResolver =
   ({ find, madeIn }: CloneLookups): ResolveClone =>
   (from, namespace) => {
-    const title = `${from.kind} ${from.name} in namespace ${JSON.stringify(from.namespace)}, its source,`
-    const found = find(from)
-    if (typeof found === 'string') return { reason: 'SourceMissing', message: `${title} can not be read: ${found}` }
-    if (found === undefined || found.metadata.deletionTimestamp !== undefined)
-      return { reason: 'SourceMissing', message: `${title} is not there: ${wayOut}` }
-    const isMade = madeIn(from.namespace).some(
-      (o) => o.apiVersion === from.apiVersion && o.kind === from.kind && o.name === from.name,
-    )
-    const refusal = refusalOf(found, namespace, isMade)
-    return refusal === undefined ? contentOf(found) : { reason: 'SourceRefused', message: `${title} ${refusal}` }
+    const source = findSource({ find, madeIn }, from)
+    if ('reason' in source) return source
+    const { consent } = source
+    if (consent === everybody || matchesLabels(consent, namespace.metadata.labels)) return contentOf(source.object)
+    return refused(from, `does not consent: its annotation ${cloneToAnnotation} does not select this namespace`)
   }
+
+interface ConsentingSource {
+  readonly object: KubeObject
+  readonly consent: LabelSelector
+}
+
+/** The source as it is for all namespaces, or what keeps it from any of them. */
+export function findSource({ find, madeIn }: CloneLookups, from: CloneSource): ConsentingSource | CloneProblem {
+  const object = find(from)
+  if (typeof object === 'string')
+    return { reason: 'SourceMissing', message: `${titleOf(from)} can not be read: ${object}` }
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined)
+    return { reason: 'SourceMissing', message: `${titleOf(from)} is not there: ${wayOut}` }
+  const { apiVersion, kind, name } = from
+  const isMade = madeIn(from.namespace).some((o) => o.apiVersion === apiVersion && o.kind === kind && o.name === name)
+  if (isMade) return refused(from, 'is made by a template itself: what it is made from can be cloned')
+  if (bound(object['type'])) return refused(from, `is of type ${String(object['type'])}, which is not cloned`)
+  const consent = consentOf(object)
+  return typeof consent === 'string' ? refused(from, `does not consent: ${consent}`) : { object, consent }
+}
+
+const titleOf = ({ kind, namespace, name }: CloneSource): string =>
+  `${kind} ${name} in namespace ${JSON.stringify(namespace)}, its source,`
+
+const refused = (from: CloneSource, why: string): CloneProblem => ({
+  reason: 'SourceRefused',
+  message: `${titleOf(from)} ${why}`,
+})
 
 const wayOut = `restore it, with its annotation ${cloneToAnnotation}, or take it out of the template`
 
 /** Credentials of an account or a node are bound to their place. */
 const bound = (type: unknown): boolean =>
   type === 'kubernetes.io/service-account-token' || type === 'bootstrap.kubernetes.io/token'
-
-function refusalOf(source: KubeObject, { metadata }: Pick<Namespace, 'metadata'>, isMade: boolean): string | undefined {
-  if (isMade) return 'is made by a template itself: what it is made from can be cloned'
-  if (bound(source['type'])) return `is of type ${String(source['type'])}, which is not cloned`
-  const consent = consentOf(source)
-  if (typeof consent === 'string') return `does not consent: ${consent}`
-  if (consent === everybody || matchesLabels(consent, metadata.labels)) return undefined
-  return `does not consent: its annotation ${cloneToAnnotation} does not select this namespace`
-}
 
 const everybody: LabelSelector = Object.freeze([])
 /** It is parsed in one piece, and matched with every namespace. */
@@ -89,8 +103,10 @@ function consentOf(source: KubeObject): LabelSelector | string {
   return known
 }
 
+const whatConsents = 'give it a label selector for the namespaces that may have a copy, or * for all'
+
 function parseConsent(text: string): LabelSelector | string {
-  if (text === '') return `annotation ${cloneToAnnotation} is missing`
+  if (text === '') return `annotation ${cloneToAnnotation} is missing: ${whatConsents}`
   if (text === '*') return everybody
   if (text.length > longestConsent) return `annotation ${cloneToAnnotation} has more than ${longestConsent} characters`
   try {

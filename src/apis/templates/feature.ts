@@ -10,7 +10,7 @@ import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { namespaceTemplates, type TemplateAdmissionDeps } from './admission.ts'
 import { autoOptOut } from './auto-opt-out.ts'
 import { checkTemplateObject } from './check-object.ts'
-import { cloneResolver, cloneResource } from './clones.ts'
+import { type CloneLookups, cloneResolver, cloneResource } from './clones.ts'
 import { namespacePopulation } from './create-populated.ts'
 import { templateKinds } from './kind.ts'
 import { selectTemplates } from './match.ts'
@@ -63,7 +63,7 @@ export const population = (options: PopulationOptions): Feature => ({
     return {
       strategies: enabled ? templateStrategies : {},
       admission: [
-        ...(enabled || hasInitializers ? [namespaceTemplates(templateAdmission(context, options))] : []),
+        ...(enabled || hasInitializers ? [namespaceTemplates(templateAdmission(context, options, records))] : []),
         ...(enabled ? [templateProtection(protectionDeps(context, templates, records))] : []),
         ...(populatesOnCreate ? [namespacePopulation(populatedCreateDeps(context, templates, records))] : []),
         ...(enabled ? [appliedRecord({ records, username: controllerUser.username })] : []),
@@ -95,6 +95,7 @@ export const population = (options: PopulationOptions): Feature => ({
 function templateAdmission(
   context: FeatureContext,
   { enabled, templates }: Pick<PopulationOptions, 'enabled' | 'templates'>,
+  records: StoredRecords,
 ): TemplateAdmissionDeps {
   const { authorizer, lister, typeOf } = context
   const findKind = kindFinder(context)
@@ -109,6 +110,7 @@ function templateAdmission(
     setsMetadata: enabled,
     optsOutAutomatically: autoOptOut(() => (enabled ? lister.find(configMapType, namespace, name)?.object : undefined)),
     findKind,
+    sources: cloneLookups(context, records),
     *checkObject(object, parameters) {
       const type = findKind(String(object['apiVersion']), String(object['kind']))
       if (type === undefined) return { errors: [], warnings: [] }
@@ -132,6 +134,11 @@ const protectionDeps = (
   findNamespace: namespaceLookup(context).find,
 })
 
+const cloneLookups = ({ lister, typeOf }: FeatureContext, records: StoredRecords): CloneLookups => ({
+  find: (from) => lister.find(typeOf(cloneResource(from)), from.namespace, from.name)?.object,
+  madeIn: (namespace) => records.of(namespace),
+})
+
 const populatedCreateDeps = (
   context: FeatureContext,
   templates: TemplateIndex,
@@ -142,10 +149,7 @@ const populatedCreateDeps = (
   templateType: context.typeOf(templateResource),
   user: controllerUser,
   records,
-  clones: cloneResolver({
-    find: (from) => context.lister.find(context.typeOf(cloneResource(from)), from.namespace, from.name)?.object,
-    madeIn: (namespace) => records.of(namespace),
-  }),
+  clones: cloneResolver(cloneLookups(context, records)),
   observe: () => context.diagnostics.publish(populatedOnCreateTopic, undefined),
   matchers: () => templates.matchers(),
   findKind: kindFinder(context),
