@@ -238,7 +238,7 @@ describe.each(anyCluster)('$where', ({ start }) => {
   })
 })
 
-test('who writes a template is warned of a source that no namespace may have, and not of one that some may', async () => {
+test('a write of a template warns of a source that no namespace may have, not of one that some may', async () => {
   await using world = await PopulationWorld.start()
   await world.namespace('platform')
   const path = '/apis/policy.borough.dev/v1alpha1/namespacetemplates'

@@ -200,7 +200,8 @@ test('why of a namespace says which of its templates stand still, and how to go 
   const { admin } = steps.world
   const notes = async (name = 'ns-0', client = admin): Promise<readonly string[]> =>
     (await explainNamespace(client, name, systemClock, AbortSignal.timeout(30_000))).notes
-  const told = (want: readonly unknown[]): Promise<void> => expect.poll(() => notes(), { timeout: 20_000 }).toEqual(want)
+  const told = (want: readonly unknown[]): Promise<void> =>
+    expect.poll(() => notes(), { timeout: 20_000 }).toEqual(want)
   await steps.world.template('other', [configMap('two')], { namespaces: tier('b') })
   await told([])
   await steps.world.edit('t', { templates: [] })

@@ -60,7 +60,7 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
   const lacks = [...lackingRights(deps, a.user, template, old), ...missingBypass(deps, a.user, template)]
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
   for (const warning of displacedWarnings(deps, template)) a.warn(warning)
-  // Only now: whether a source is there is for those who may read it.
+  // Only now: whether a source is there is told to an author who may read it.
   for (const warning of sourceWarnings(deps, template)) a.warn(warning)
 }
 
