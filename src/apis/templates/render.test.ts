@@ -76,6 +76,31 @@ describe('rendering', () => {
     )
   })
 
+  test('each member of an object is kept, by any name and at any depth, and only tokens in values are replaced', () => {
+    const name = fc.constantFrom('__proto__', 'constructor', 'toString', 'valueOf', '$(OWNER)', 'a', '')
+    const text = fc.constantFrom('"$(OWNER)"', '"$$(OWNER)"', '"__proto__"', '1', 'null', '[]')
+    // As text: a literal with a member `__proto__` would be another object.
+    const { any } = fc.letrec<{ any: string; object: string; list: string }>((tie) => ({
+      any: fc.oneof({ maxDepth: 4 }, text, tie('object'), tie('list')),
+      object: fc
+        .uniqueArray(fc.tuple(name, tie('any')), { selector: ([key]) => key, maxLength: 4 })
+        .map((members) => `{${members.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join()}}`),
+      list: fc.array(tie('any'), { maxLength: 3 }).map((items) => `[${items.join()}]`),
+    }))
+    const about = (json: string): JsonObject =>
+      JSON.parse(`{"apiVersion":"example.com/v1","kind":"Any","metadata":{"name":"any"},"spec":${json}}`) as JsonObject
+    fc.assert(
+      fc.property(any, (json) => {
+        const replaced = json.replaceAll('"$(OWNER)":', '"key":').replaceAll('"$(OWNER)"', '"alice"')
+        const want = replaced.replaceAll('"key":', '"$(OWNER)":').replaceAll('"$$(OWNER)"', '"$(OWNER)"')
+        const [one] = render([template('t', about(json))], team('alice')).objects
+        expect(JSON.stringify(one?.object['spec'])).toBe(JSON.stringify(JSON.parse(want)))
+        expect(Object.getPrototypeOf(one?.object)).toBe(Object.prototype)
+      }),
+      { numRuns: 500, examples: [['{"__proto__":{"a":"$(OWNER)"}}'], ['[{"__proto__":"$(OWNER)"}]']] },
+    )
+  })
+
   test('a copy is put together once for each content of its source', () => {
     const from = { namespace: 'platform', apiVersion: 'v1', kind: 'Secret', name: 'pull' }
     const source = { metadata: { name: 't' }, spec: { objects: [{ cloneFrom: from }] } } as NamespaceTemplate
