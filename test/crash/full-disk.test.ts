@@ -3,7 +3,7 @@
  * stopped and started; and when there is room again it takes everything, by itself.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -126,6 +126,16 @@ describe('a store of a largest size', () => {
     })
   })
 })
+
+/** Of SQLite's log, pages that can still be written to it without more of the disk. */
+function freeFrames(path: string): number {
+  const log = readFileSync(path)
+  const [header, frame] = [32, 24 + 4096]
+  const isOfNow = (at: number): boolean => log.compare(log, 16, 24, at + 8, at + 16) === 0
+  let end = header
+  while (end + frame <= log.length && isOfNow(end)) end += frame
+  return Math.floor((log.length - end) / frame)
+}
 
 /** A file system of 40 MiB, where this machine lets us mount one. */
 const mounted = ((): boolean => {
@@ -270,6 +280,38 @@ describe.skipIf(!mounted)(`a full disk${mounted ? '' : ' (skipped: nothing may b
     const again = await fill(storage)
     expect(again.length).toBeGreaterThan(0.8 * keys.length)
     for (const key of again) expect(await write(storage, key, undefined)).toBe('ok')
+  })
+
+  it('is one for a store with room in its file only while a reading keeps its log from beginning anew', async () => {
+    await using storage = await SqliteStorage.open({ directory: storeDir(), ...reserve })
+    await expect.poll(held, { timeout: 30_000 }).toBe(true)
+    const keys = await fill(storage)
+    for (const key of keys) expect(await write(storage, key, undefined)).toBe('ok')
+    await storage.compact(await storage.currentRevision())
+    await expect.poll(() => storage.condition()?.freeBytes ?? 0, { timeout: 30_000 }).toBeGreaterThan(25 * mebibyte)
+    fillDisk()
+    const reading = (): Disposable => {
+      const database = new DatabaseSync(join(storeDir(), 'state.db'), { readOnly: true })
+      database.exec('BEGIN')
+      database.prepare('SELECT count(*) FROM log').get()
+      return { [Symbol.dispose]: () => database.close() }
+    }
+    {
+      using _ = reading()
+      await fill(storage)
+      expect(storage.condition()?.writes).toBe('small')
+    }
+    await expect.poll(() => storage.condition()?.writes, { timeout: 10_000 }).toBe('all')
+    // One that ends in time is none to the writer: it tries once more.
+    {
+      using _ = reading()
+      for (let i = 0; freeFrames(join(storeDir(), 'state.db-wal')) >= 17; i++) {
+        const kibibytes = freeFrames(join(storeDir(), 'state.db-wal')) > 40 ? 64 : 1
+        expect(await write(storage, `/up-to-the-end${i}`, value(kibibytes))).toBe('ok')
+      }
+    }
+    expect(await write(storage, '/after', value(64))).toBe('ok')
+    expect(storage.condition()?.writes).toBe('all')
   })
 
   it('that others filled in one blow, before the log was copied, is one where deletes are taken', async () => {

@@ -144,7 +144,9 @@ export class LogFile implements WriterLog {
   #commitEach(group: readonly LogTransaction[]): LogOutcome[] {
     return group.map((transaction) => {
       if (!this.#room.isFull) {
-        const [outcome] = this.#commitTogether([transaction]) as [LogOutcome]
+        let [outcome] = this.#commitTogether([transaction]) as [LogOutcome]
+        if (isFullFault(outcome) && this.#room.emptiesLog())
+          [outcome] = this.#commitTogether([transaction]) as [LogOutcome]
         if (!isFullFault(outcome) || !this.#room.giveUp()) return outcome
       }
       if (this.#isSmall(transaction)) return this.#commitTogether([transaction])[0] as LogOutcome

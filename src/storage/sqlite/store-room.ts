@@ -24,6 +24,8 @@ const mostUnlooked = 16
 const nearReserves = 32
 /** Where so few are left, and none is a file, transactions are taken one by one. */
 const scarceReserves = 4
+/** How long a reading of the file is waited for that keeps the log from beginning anew: a turn of the server's loop. */
+const readingMs = 250
 /** More than SQLite takes. */
 const anyPages = 4294967294
 /** How much a change may add while there is no room: a mark of deletion, a condition. */
@@ -59,6 +61,8 @@ export class StoreRoom implements Disposable {
   #isDire = false
   /** A write failed though there seemed to be so much room: only what is freed beyond that is believed. */
   #doubtedBytes = 0
+  /** Then something read the file, so that the log could not begin anew: that ends. */
+  #isLogHeld = false
   #limitPages: number | undefined
   #checkpointPages = checkpointPages
   #unlooked = 0
@@ -93,6 +97,14 @@ export class StoreRoom implements Disposable {
     return this.#isFull || this.#isScarce
   }
 
+  /**
+   * A write found no room. True: the log was at its end, on a disk without room for more of it, and begins anew now.
+   * A reading of the file that began within the log keeps it from that (docs/adr/0106).
+   */
+  emptiesLog(): boolean {
+    return this.#options.reserveBytes > 0 && this.#beginLogAnew(readingMs)
+  }
+
   /** A write found no room. False: there is nothing left to give up. */
   giveUp(): boolean {
     if (this.#options.reserveBytes === 0 || this.#isFull) return false
@@ -102,6 +114,7 @@ export class StoreRoom implements Disposable {
       const figures = figuresOf(this.#options)
       const roomBytes = this.#roomIn(figures, false)
       this.#doubtedBytes = roomBytes > this.#logBytes ? roomBytes : 0
+      this.#isLogHeld = this.#doubtedBytes > 0 && !this.#beginLogAnew(0)
       this.#watch(figures, false)
     })
     this.#options.onChange(true)
@@ -135,7 +148,8 @@ export class StoreRoom implements Disposable {
       isHeld = holdReserve(this.#options.directory, reserveBytes)
       figures = figuresOf(this.#options)
     }
-    if (isHeld) this.#doubtedBytes = 0
+    if (isHeld || (this.#isFull && this.#isLogHeld && this.#beginLogAnew(0))) this.#doubtedBytes = 0
+    if (this.#doubtedBytes === 0) this.#isLogHeld = false
     const roomBytes = this.#roomIn(figures, isHeld)
     const becomesFull = !this.#isFull && !isHeld && roomBytes < 0
     const endsFull = this.#isFull && roomBytes - this.#doubtedBytes >= reserveBytes / 2
@@ -218,6 +232,21 @@ export class StoreRoom implements Disposable {
     if (pages === this.#checkpointPages) return
     this.#checkpointPages = pages
     boundLog(this.#options.database, pages, pages || small)
+  }
+
+  /** Copies the log as a whole. False: it is held by one who reads, or can't be copied. */
+  #beginLogAnew(waitMs: number): boolean {
+    if (this.#checkpointPages === 0) return false
+    const { database } = this.#options
+    const usual = pragma(database, 'busy_timeout')
+    try {
+      pragma(database, `busy_timeout = ${waitMs}`)
+      return pragma(database, 'wal_checkpoint(RESTART)') === 0
+    } catch {
+      return false
+    } finally {
+      pragma(database, `busy_timeout = ${Number(usual)}`)
+    }
   }
 
   /** So that what is written next begins at the start of the log. Readers may keep it from that: then the next time. */
