@@ -4,6 +4,7 @@ import { endOfCommit } from '../storage/storage.ts'
 import { backupSource, lastIssued } from './backup-file.ts'
 import { type KeptChange, readChangeFile } from './change-file.ts'
 import { decryptedSource } from './key-entries.ts'
+import { requireOnce } from './repeated-time.ts'
 import { digestOfFile, filesOf, type SetFile } from './set-files.ts'
 import { type Contents, CopyError, type Pair, type Source } from './store-copy.ts'
 import type { PlaceOptions } from './store-places.ts'
@@ -28,6 +29,7 @@ async function readSet(folder: string, to: RestorePoint, options: PlaceOptions):
     throw new CopyError(`${base.path} is of revision ${contents.revision}, not of the one that its name says`)
   }
   const { changed, revision, timeMs = contents.timeMs } = await changesUpTo(files, base, contents.timeMs, point)
+  if (point !== undefined && 'timeMs' in point) await requireOnce(files, point.timeMs, revision)
   return {
     revision,
     ...(contents.size === undefined ? {} : { size: contents.size }),

@@ -29,7 +29,7 @@ it('one that ends before what was served is refused, naming what is missing', as
   await rememberServed(dataDir, name, 9215)
   await expect(requireServed(storage, dataDir, name)).rejects.toThrow(
     `${name} ends at revision 2047, and ${dataDir} has served it up to 9215: what was written between is missing, as ` +
-      'after a restore from a snapshot. Serve what is left with --accept-loss, once',
+      'after a restore from a snapshot, or where it was filled anew. Serve what is left with --accept-loss, once',
   )
 })
 

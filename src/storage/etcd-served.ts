@@ -38,7 +38,8 @@ function requireNotBehind(revision: Revision, noted: Revision, dataDir: string, 
   throw new StorageError(
     'corrupt',
     `${name} ends at revision ${revision}, and ${dataDir} has served it up to ${noted}: what was written between is ` +
-      'missing, as after a restore from a snapshot. Serve what is left with --accept-loss, once',
+      'missing, as after a restore from a snapshot, or where it was filled anew. ' +
+      'Serve what is left with --accept-loss, once',
   )
 }
 

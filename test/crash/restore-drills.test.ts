@@ -166,6 +166,59 @@ describe('a set of backups', () => {
     )
   })
 
+  it('a time that the clock came to twice is not chosen among: the revisions are named', async () => {
+    const startMs = Date.UTC(2026, 0, 1)
+    const minuteMs = 60_000
+    const now = { ms: startMs }
+    const log = new LogFile(
+      { directory: join(dataDir, 'store'), maxFileBytes: 0, reserveBytes: 0, lockTimeoutMs: 0, acceptLoss: false },
+      undefined,
+      () => now.ms,
+    )
+    let ticket = 0
+    const write = (minutes: number): number => {
+      now.ms = startMs + minutes * minuteMs
+      const key = `/${String(++ticket)}`
+      log.commit([{ ticket, guards: 0, keys: [key], expects: [0], values: [Buffer.from(key)] }], 0)
+      return log.head
+    }
+    const backUp = (fullAfterMs?: number) =>
+      backUpInto(set, dataDir, {
+        clock: new FakeClock(now.ms),
+        log: silentLog,
+        ...(fullAfterMs === undefined ? {} : { fullAfterMs }),
+      })
+    const at = (minutes: number): RestorePoint => ({ timeMs: startMs + minutes * minuteMs })
+    const keys = async (point: RestorePoint): Promise<string> => Object.keys(await restoredState(point)).join('')
+    const refusal = (time: string, ...revisions: number[]): string =>
+      `2026-01-01T${time}:00Z was more than once, since the clock of the server was set back: ` +
+      `at revision ${revisions.join(', ')}. Say which is meant: --to <revision>`
+    await backUp()
+    const ten = write(10)
+    // A day ahead for a while, within one file of changes.
+    write(24 * 60 + 11)
+    write(12)
+    const back = write(13)
+    await backUp()
+    write(20)
+    const atTwenty = (await backUp()).revision
+    await expect(restore(at(15))).rejects.toThrow(refusal('00:15', ten, back))
+    expect(await keys(at(10))).toBe('/1')
+    expect(await keys({ revision: ten })).toBe('/1')
+    expect(await keys({ revision: back })).toBe('/1/2/3/4')
+    // An hour back; one of everything follows at once.
+    now.ms = startMs - 40 * minuteMs
+    const full = await backUp(0)
+    expect(full).toMatchObject({ full: true, revision: atTwenty })
+    write(-39)
+    const again = write(14)
+    write(30)
+    await backUp()
+    await expect(restore(at(15))).rejects.toThrow(refusal('00:15', ten, back, again))
+    expect(await keys(at(-39))).toBe('/1/2/3/4/5/6')
+    log.close()
+  })
+
   it('a full backup is not what was earlier in its second', async () => {
     const start = Date.UTC(2026, 0, 1)
     const now = { ms: start + 100 }

@@ -73,7 +73,7 @@ describe.skipIf(etcdVersion === undefined)(`etcd${etcdVersion ? '' : ` (skipped:
     const place = [`--data-dir=${server.dataDir}`, `--listen=${server.listen}`, `--storage=etcd://${host}`]
     const { code, stderr } = await borough(['up', ...place])
     const range = `ends at revision \\d+, and ${server.dataDir} has served it up to \\d+`
-    const why = 'what was written between is missing, as after a restore from a snapshot'
+    const why = 'what was written between is missing, as after a restore from a snapshot, or where it was filled anew'
     const remedy = 'Serve what is left with --accept-loss, once'
     expect(stderr).toMatch(new RegExp(`^borough: etcd at ${host} ${range}: ${why}. ${remedy}\n$`))
     expect(code).toBe(1)

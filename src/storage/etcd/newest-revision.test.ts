@@ -25,7 +25,8 @@ it('an answer of an older time is refused, and so is everything after it', () =>
   const refusal = expect.objectContaining({
     code: 'unavailable',
     message:
-      'etcd at http://127.0.0.1:2379 has gone back from revision 9 to 4, as after a restore from a snapshot; ' +
+      'etcd at http://127.0.0.1:2379 has gone back from revision 9 to 4, as after a restore from a snapshot, ' +
+      'or where it was filled anew; ' +
       'nothing more is read or written: start every server of this store again',
   })
   expect(() => newest.take({ revision: 4 }, least, endpoint)).toThrow(refusal)

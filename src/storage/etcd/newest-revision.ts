@@ -32,8 +32,10 @@ export class NewestRevision {
   take(told: Told, least: number, endpoint: string): void {
     this.takeCluster(told, endpoint)
     const { revision = 0 } = told
-    if (revision > 0 && revision < least)
-      this.#fail(`has gone back from revision ${least} to ${revision}, as after a restore from a snapshot`, endpoint)
+    if (revision > 0 && revision < least) {
+      const back = `has gone back from revision ${least} to ${revision}`
+      this.#fail(`${back}, as after a restore from a snapshot, or where it was filled anew`, endpoint)
+    }
     this.#newest = Math.max(this.#newest, revision)
   }
 
