@@ -37,6 +37,16 @@ describe('a new PKI', () => {
     expect(pki.serviceAccountKeys[0]?.kid).toMatch(/^[\w-]{43}$/)
   })
 
+  test('made while the clock was a day ahead locks nobody out once that is set right', async () => {
+    const clock = new FakeClock()
+    const setRightMs = clock.now() - dayMs
+    const pki = await openPki(memoryPkiStore(), { clock, names })
+    const client = pki.mintClientCertificate({ user: 'admin', groups: ['system:masters'], durationMs: 365 * dayMs })
+    for (const cert of [pki.caCert, pki.serving.cert, client.cert]) {
+      expect(new X509Certificate(cert).validFromDate.getTime()).toBeLessThan(setRightMs)
+    }
+  })
+
   test('is made in well under 60 ms of work', async () => {
     const clock = new FakeClock()
     const took: number[] = []
