@@ -26,7 +26,7 @@ import { documentsOf } from './documents.ts'
 import { featuresOf } from './features.ts'
 import { flowControlOf } from './flow-control.ts'
 import { openOperatorFiles } from './operator-files.ts'
-import { type Core, wireCore } from './wire.ts'
+import { type Core, turnsOf, wireCore } from './wire.ts'
 
 export interface ControlPlane extends AsyncDisposable {
   readonly core: Core
@@ -74,7 +74,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   opening.use(startCompactor(core))
   opening.use(core.storeReporter.start())
   const defense = opening.use(new Defense({ clock, log }))
-  defense.limitWatchMemory(core, config.load.maxMemoryBytes)
+  defense.limitWatchMemory(core.cache, config.load.maxMemoryBytes, turnsOf(clock, core.diagnostics))
   const authentication = await authenticationOf(core, pki.caCert, keys)
 
   const metrics: Metrics = new Metrics(build, {

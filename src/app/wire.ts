@@ -131,7 +131,7 @@ export async function wireCore(
 }
 
 /** What takes long tells who began it. */
-const turnsOf = (clock: Config['clock'], diagnostics: Diagnostics): Turns =>
+export const turnsOf = (clock: Config['clock'], diagnostics: Diagnostics): Turns =>
   new Turns({ now: () => clock.monotonic(), began: (owner) => diagnostics.publish(sliceBegan, owner) })
 
 function recordsOf(storage: Storage, folded: FoldedCommits | undefined): FeatureContext['records'] {

@@ -32,11 +32,6 @@ export interface DefenseOptions {
   readonly heapUse?: () => number
 }
 
-export interface WatchesOfProcess {
-  readonly cache: Parameters<typeof sessionsOf>[0]
-  readonly turns: Turns
-}
-
 /** Of one process. */
 export class Defense implements Disposable {
   readonly sweeper: Sweeper
@@ -57,8 +52,11 @@ export class Defense implements Disposable {
     })
   }
 
-  /** Ends the watches that are furthest behind when what waits for clients is more than `maxMemoryBytes` allows. */
-  limitWatchMemory({ cache, turns }: WatchesOfProcess, maxMemoryBytes: number): void {
+  /**
+   * Ends the watches that are furthest behind when what waits for clients is more than `maxMemoryBytes` allows. `turns`
+   * for this alone: behind all long lists it would come too late.
+   */
+  limitWatchMemory(cache: Parameters<typeof sessionsOf>[0], maxMemoryBytes: number, turns: Turns): void {
     const pending = pendingWithin(maxMemoryBytes)
     let isLooking = false
     const look = async (): Promise<void> => {
