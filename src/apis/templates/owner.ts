@@ -14,8 +14,6 @@ import { ownerKey, ownerNameMaxLength, unseenCharacters } from './types.ts'
 
 const field = `metadata.annotations[${ownerKey}]`
 
-const unseen = new RegExp(`[${unseenCharacters}]`, 'u')
-
 /**
  * What no name of a user or a group is, in words that follow the field. Kubernetes holds them to no form
  * (`system:serviceaccount:a:b`, `oidc:Zoë Müller`), so what is refused is what can't be seen: beside "alice" it would
@@ -25,7 +23,7 @@ export function findWrongOwner(owner: string): string | undefined {
   if (owner === '') return 'must name a user or a group'
   if ([...owner].length > ownerNameMaxLength) return `must have at most ${ownerNameMaxLength} characters`
   if (/[\p{Cc}\u2028\u2029]/u.test(owner)) return 'must have no control characters and no line breaks'
-  if (unseen.test(owner)) return 'must have no characters that are not seen'
+  if (unseenCharacters.test(owner)) return 'must have no characters that are not seen'
   return /^\p{Z}|\p{Z}$/u.test(owner) ? 'must not begin or end with a blank' : undefined
 }
 

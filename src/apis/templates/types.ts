@@ -179,10 +179,11 @@ export const ownerNameMaxLength = 1024
  * user. Half a pair of UTF-16 is no character at all, and would be another one in protobuf. Of
  * what Unicode calls ignorable, what is no `Cf` is listed.
  */
-export const unseenCharacters: string = [
-  String.raw`\p{Cf}\p{Cs}\u{34f}\u{115f}\u{1160}\u{17b4}\u{17b5}\u{180b}-\u{180f}`,
-  String.raw`\u{2800}\u{3164}\u{fe00}-\u{fe0f}\u{ffa0}\u{e0100}-\u{e01ef}`,
-].join('')
+export const unseenCharacters: RegExp = new RegExp(
+  String.raw`[\p{Cf}\p{Cs}\u{34f}\u{115f}\u{1160}\u{17b4}\u{17b5}\u{180b}-\u{180f}` +
+    String.raw`\u{2800}\u{3164}\u{fe00}-\u{fe0f}\u{ffa0}\u{e0100}-\u{e01ef}]`,
+  'u',
+)
 /** On a namespace, set by admission: which template set which of its labels and annotations. */
 export const metadataHoldersAnnotation = 'policy.borough.dev/set-by-templates'
 /**

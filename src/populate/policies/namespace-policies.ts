@@ -189,6 +189,8 @@ const ownerBefore = `(${oldOwner} == '' ? variables.creator : ${oldOwner})`
 /** One from before creators were recorded may still be given an owner. */
 const isNamed = `request.operation == 'CREATE' ? ${owner} != request.userInfo.username : ${ownerBefore} == ''`
 
+const unseenInRe2 = unseenCharacters.source.replaceAll(String.raw`\u{`, String.raw`\x{`)
+
 /** The bounds of `apis/templates/owner.ts`. One that was stored before stays. */
 const wrongOwner = (isRight: string, wrong: string): Validation => ({
   expression: `!(${hasOwner}) || ('${ownerKey}' in variables.oldAnnotations && ${owner} == ${oldOwner}) || ${isRight}`,
@@ -205,7 +207,7 @@ const checkOwner: readonly Validation[] = [
   ),
   wrongOwner(
     // A long one is refused by its length, before this costs what it is long.
-    `size(${owner}) > ${ownerNameMaxLength} || !${owner}.matches(r'[${unseenCharacters.replaceAll('\\u{', '\\x{')}]')`,
+    `size(${owner}) > ${ownerNameMaxLength} || !${owner}.matches(r'${unseenInRe2}')`,
     'must have no characters that are not seen',
   ),
   wrongOwner(String.raw`!${owner}.matches(r'^\p{Z}|\p{Z}$')`, 'must not begin or end with a blank'),
