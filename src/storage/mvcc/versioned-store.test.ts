@@ -228,6 +228,30 @@ describe('VersionedStore', () => {
     expect(more).toBe(limit < 3000)
   })
 
+  it('attack: a past over large values that are read from a file: not more than 512 KiB in one piece', async () => {
+    let pieces = 0
+    const present = new (class extends MemoryPresent {
+      override walk<T>(...args: Parameters<typeof MemoryPresent.prototype.walk<T>>): T {
+        pieces++
+        return super.walk(...args)
+      }
+    })()
+    const options = {
+      clock: new FakeClock(),
+      watchLimit: 100,
+      head: endOfCommit(0),
+      compacted: endOfCommit(0),
+      present,
+    }
+    const store = new VersionedStore(options)
+    const large = new Uint8Array(64 * 1024)
+    write(store, '/past')
+    const at = store.head
+    for (let i = 0; i < 80; i++) store.publish(store.apply(store.head + 1, [{ key: `/k${i}`, value: large }]))
+    expect((await store.range(everything, { at })).entries.map(({ key }) => key)).toEqual(['/past'])
+    expect(pieces).toBe(11)
+  })
+
   it('a past that is compacted while it is read is compacted', async () => {
     const { store } = emptyStore()
     write(store, '/a')

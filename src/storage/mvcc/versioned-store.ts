@@ -18,8 +18,9 @@ import { WatchHub } from './watch-hub.ts'
 
 /** Changes forgotten at a stretch, before other work gets its turn: well below a millisecond each. */
 const compactionStep = 500
-/** Looked at in one piece for a state of the past: a millisecond or two. */
+/** Looked at in one piece for a state of the past, a few milliseconds: keys, and bytes that may have to be read. */
 const keysAtOnce = 1000
+const bytesAtOnce = 512 * 1024
 
 export interface VersionedStoreOptions {
   readonly clock: Clock
@@ -260,6 +261,7 @@ export class VersionedStore {
   #merged(span: Span, at: Revision, limit: number, now: EntryCursor): Part {
     const entries: Entry[] = []
     const changed = this.#history.byKey.seek(span.start)
+    let lookedBytes = 0
     for (let looked = 0; ; looked++) {
       const nowKey = now.entry?.key
       const changedKey = changed.key
@@ -267,7 +269,8 @@ export class VersionedStore {
       const key =
         nowKey === undefined || (changedKey !== undefined && bytesLess(changedKey, nowKey)) ? changedKey : nowKey
       if (key === undefined || !bytesLess(key, span.end)) break
-      if (looked === keysAtOnce) return { entries, more: false, next: key }
+      if (looked === keysAtOnce || lookedBytes >= bytesAtOnce) return { entries, more: false, next: key }
+      lookedBytes += now.entry?.value.length ?? 0
       let entry = key === nowKey ? now.entry : undefined
       if (key === changedKey && changed.value) {
         const next = History.firstAfter(changed.value, at)
