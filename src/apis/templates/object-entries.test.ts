@@ -115,10 +115,9 @@ test('a source is called as a namespace, Secret or ConfigMap may be', () => {
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +
     "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-  const wrong = sourceNameErrors({ ...from, namespace: 'a/b', name: 'x=' }, 'f')
-  expect(wrong.map(({ field, body }) => `${field}: ${body}`)).toEqual([
-    `f.namespace: Invalid value: "a/b": ${label}`,
-    `f.name: Invalid value: "x=": ${subdomain}`,
+  expect(sourceNameErrors({ ...from, namespace: 'a/b', name: 'x=' }, 'f')).toEqual([
+    { type: 'FieldValueInvalid', field: 'f.namespace', body: `Invalid value: "a/b": ${label}` },
+    { type: 'FieldValueInvalid', field: 'f.name', body: `Invalid value: "x=": ${subdomain}` },
   ])
   expect(sourceNameErrors({ ...from, name: 'a.b' }, 'f')).toEqual([])
 })
