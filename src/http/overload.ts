@@ -61,9 +61,12 @@ export class Defense implements Disposable {
     let isLooking = false
     const look = async (): Promise<void> => {
       isLooking = true
-      const ended = await endThoseBehind(sessionsOf(cache), pending, turns)
-      for (const flow of ended) this.incidents.happened('watch_memory', flow)
-      isLooking = false
+      try {
+        const ended = await endThoseBehind(sessionsOf(cache), pending, turns)
+        for (const flow of ended) this.incidents.happened('watch_memory', flow)
+      } finally {
+        isLooking = false
+      }
     }
     this.sweeper.add(() => {
       if (!isLooking) void look()
