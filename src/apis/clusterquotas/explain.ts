@@ -4,8 +4,8 @@
  * is told nothing.
  */
 import type { Client } from '../../client/client.ts'
+import { ifReadable } from '../../client/if-readable.ts'
 import { nameOf } from '../../kube/metadata.ts'
-import { isForbidden, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { amounts } from '../pods/resources.ts'
 import { countedOver, isLimited, parseQuota } from './selection.ts'
@@ -25,21 +25,9 @@ export async function explainQuotas(
 ): Promise<string[]> {
   const name = nameOf(namespace.metadata)
   // As the namespace sees them: its account is there, however many others have more.
-  const applied = await readable(client.list(appliedQuotaResource, { namespace: name, signal }))
-  const quotas = applied ?? (await readable(client.list(clusterQuotaResource, { signal }))) ?? []
-  return quotas.flatMap((quota) => explainQuota(quota, namespace) ?? [])
-}
-
-/** undefined = not to this caller, or not on this cluster. */
-async function readable(
-  list: Promise<{ readonly items: readonly ClusterResourceQuota[] }>,
-): Promise<readonly ClusterResourceQuota[] | undefined> {
-  try {
-    return (await list).items
-  } catch (error) {
-    if (isForbidden(error) || isNotFound(error)) return undefined
-    throw error
-  }
+  const applied = await ifReadable(client.list(appliedQuotaResource, { namespace: name, signal }))
+  const quotas = applied ?? (await ifReadable(client.list(clusterQuotaResource, { signal })))
+  return (quotas?.items ?? []).flatMap((quota) => explainQuota(quota, namespace) ?? [])
 }
 
 function explainQuota(quota: ClusterResourceQuota, namespace: Pick<KubeObject, 'metadata'>): string | undefined {

@@ -3,8 +3,8 @@
  * may not read templates, or a cluster without them, is told nothing.
  */
 import type { Client } from '../../client/client.ts'
+import { ifReadable } from '../../client/if-readable.ts'
 import { nameOf } from '../../kube/metadata.ts'
-import { isForbidden, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { compileMatcher, isOptedOut } from './match.ts'
 import { type Halt, progressingCondition } from './rollout.ts'
@@ -25,13 +25,9 @@ export async function explainTemplates(
   signal: AbortSignal,
 ): Promise<string[]> {
   if (isOptedOut(namespace)) return []
-  try {
-    const { items } = await client.list(templateResource, { signal })
-    return items.filter((t) => compileMatcher(t).selects(namespace)).flatMap((template) => haltOf(template) ?? [])
-  } catch (error) {
-    if (isForbidden(error) || isNotFound(error)) return []
-    throw error
-  }
+  const templates = await ifReadable(client.list(templateResource, { signal }))
+  const selecting = (templates?.items ?? []).filter((template) => compileMatcher(template).selects(namespace))
+  return selecting.flatMap((template) => haltOf(template) ?? [])
 }
 
 function haltOf({ metadata, status }: NamespaceTemplate): string | undefined {
