@@ -22,16 +22,30 @@ beforeEach(async () => {
 })
 afterEach(() => world[Symbol.asyncDispose]())
 
-const foreign = (namespace: string, name: string): JsonObject & { metadata: object } => ({
-  ...configMap(name, { a: 'foreign' }),
-  metadata: { namespace, name },
-})
+const policies = (resource: string) => ({ group: 'admissionregistration.k8s.io', version: 'v1', resource })
 
-/** Takes the foreign object away and makes the controller look. */
-async function mend(namespace: string, name: string): Promise<void> {
-  await world.admin.delete(configMapResource, { namespace, name })
-  await world.admin.patch(namespaceResource, { name: namespace }, { metadata: { annotations: { look: 'again' } } })
+/** A policy keeps a ConfigMap of this name out of these namespaces, which is none of their doing. */
+async function refuse(name: string, namespaces: readonly string[], { admin }: PopulationWorld = world): Promise<void> {
+  const metadata = { name: `no-${name}` }
+  const matchConstraints = {
+    namespaceSelector: { matchLabels: { refuses: name } },
+    resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] }],
+  }
+  const validations = [{ expression: `object.metadata.name != '${name}'`, message: 'refused', reason: 'Forbidden' }]
+  await admin.create(policies('validatingadmissionpolicies'), { metadata, spec: { matchConstraints, validations } })
+  const binding = { policyName: metadata.name, validationActions: ['Deny'] }
+  await admin.create(policies('validatingadmissionpolicybindings'), { metadata, spec: binding })
+  for (const namespace of namespaces) {
+    await admin.patch(namespaceResource, { name: namespace }, { metadata: { labels: { refuses: name } } })
+    const probe = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name } }
+    const isRefused = () => admin.create(configMapResource, probe, { dryRun: true }).catch(({ reason }) => reason)
+    await expect.poll(isRefused).toBe('Forbidden')
+  }
 }
+
+/** Nothing is refused there any more, which the controller sees by the label. */
+const mend = (namespace: string): Promise<unknown> =>
+  world.admin.patch(namespaceResource, { name: namespace }, { metadata: { labels: { refuses: null } } })
 
 const annotate = (template: string, annotations: Record<string, string>): Promise<unknown> =>
   world.admin.patch(templateResource, { name: template }, { metadata: { annotations } })
@@ -60,7 +74,7 @@ describe('waves', () => {
   test('no more namespaces than maxUnavailable are under way or failed; the others keep what they have', async () => {
     await world.template('t', [configMap('one')], { rollout: { maxUnavailable: '40%' } })
     const names = await world.namespaces(5)
-    for (const name of names) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await refuse('two', names)
     await world.edit('t', { templates: [configMap('one', { a: '2' }), configMap('two')] })
     const stuck = await world.status('t', (s) => s['failed'] === 2 && s['waiting'] === 3)
     expect(stuck).toMatchObject({ matched: 5, synced: 0 })
@@ -69,12 +83,12 @@ describe('waves', () => {
       ...{ status: 'True', reason: 'RollingOut' },
       message:
         '0 of 5 namespaces hold generation 2; 2 that failed keep all places of spec.rollout.maxUnavailable until ' +
-        `they are mended, and 3 wait; first ${first?.['namespace']}: ConfigMap/two: AlreadyExists`,
+        `they are mended, and 3 wait; first ${first?.['namespace']}: ConfigMap/two: Forbidden`,
     })
     const begun = await holders(names, 'one', '2')
     expect(begun).toHaveLength(2)
     // A place that becomes free is taken by the next.
-    await mend(begun[0] ?? '', 'two')
+    await mend(begun[0] ?? '')
     await world.status('t', (s) => s['synced'] === 1 && s['failed'] === 2 && s['waiting'] === 2)
     expect(await holders(names, 'one', '2')).toHaveLength(3)
   })
@@ -82,7 +96,7 @@ describe('waves', () => {
   test('a namespace that waits is kept at the version it has', async () => {
     await world.template('t', [configMap('one'), configMap('old')], { rollout: { maxUnavailable: 1 } })
     const names = await world.namespaces(2)
-    for (const name of names) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await refuse('two', names)
     await world.edit('t', { templates: [configMap('one', { a: '2' }), configMap('two')] })
     await world.status('t', (s) => s['failed'] === 1 && s['waiting'] === 1)
     const [waiting = ''] = await holders(names, 'one', '1')
@@ -100,7 +114,7 @@ describe('waves', () => {
   test('a new namespace does not wait for a rollout', async () => {
     await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1 } })
     const names = await world.namespaces(2)
-    for (const name of names) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await refuse('two', names)
     await world.edit('t', { templates: [configMap('one', { a: '2' }), configMap('two')] })
     await world.status('t', (s) => s['failed'] === 1 && s['waiting'] === 1)
     await world.namespace('fresh')
@@ -133,13 +147,13 @@ describe('waves', () => {
   test('a rollout that is paused on its way begins no other where a place becomes free', async () => {
     await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 2 } })
     const names = await world.namespaces(5)
-    for (const name of names) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await refuse('two', names)
     await world.edit('t', { templates: [configMap('one', { a: '2' }), configMap('two')] })
     await world.status('t', (s) => s['failed'] === 2 && s['waiting'] === 3)
     const begun = await holders(names, 'one', '2')
     await annotate('t', { 'policy.borough.dev/pause-rollout': 'true' })
     await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'Paused')
-    await mend(begun[0] ?? '', 'two')
+    await mend(begun[0] ?? '')
     const held = await world.status('t', (s) => s['synced'] === 1)
     expect(held).toMatchObject({ failed: 1, waiting: 3 })
     expect(await holders(names, 'one', '2')).toEqual(begun)
@@ -167,7 +181,7 @@ describe('waves', () => {
     await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1, pauseOnFailure: true } })
     // So many that it is not among the last, in which nothing would be left to wait: who comes first is not fixed.
     const names = await world.namespaces(8)
-    await world.admin.create(configMapResource, foreign('ns-0', 'two'))
+    await refuse('two', ['ns-0'])
     await world.edit('t', {
       templates: [configMap('one', { a: '2' }), configMap('two')],
       rollout: { maxUnavailable: 2 },
@@ -177,15 +191,14 @@ describe('waves', () => {
     expect((paused['failures'] as JsonObject[])[0]).toMatchObject({ namespace: 'ns-0', object: 'ConfigMap/two' })
     expect(await world.eventsAbout('NamespaceTemplate', 'RolloutPaused', 'default')).toHaveLength(1)
     expect((await holders(names, 'one', '2')).length).toBeLessThan(8)
-    await mend('ns-0', 'two')
+    await mend('ns-0')
     await world.status('t', (s) => s['synced'] === 8)
     expect(await holders(names, 'one', '2')).toEqual(names)
   })
 
   test('pauseOnFailure goes on when the namespace that failed is deleted', async () => {
     await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1, pauseOnFailure: true } })
-    await world.namespaces(3)
-    for (const name of ['ns-0', 'ns-1', 'ns-2']) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await refuse('two', await world.namespaces(3))
     await world.edit('t', { templates: [configMap('one'), configMap('two')] })
     const paused = await world.status('t', (s) => s['failed'] === 1 && s['waiting'] === 2)
     const failed = (paused['failures'] as JsonObject[])[0]?.['namespace']
@@ -196,7 +209,7 @@ describe('waves', () => {
   test('pauseOnFailure lets go on who edits the template', async () => {
     await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1, pauseOnFailure: true } })
     // In whichever comes first it fails: where only the last one did, nothing would be left to wait.
-    for (const name of await world.namespaces(3)) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await refuse('two', await world.namespaces(3))
     await world.edit('t', { templates: [configMap('one'), configMap('two')] })
     await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'Paused')
     await world.edit('t', { templates: [configMap('one'), configMap('three')] })
@@ -442,7 +455,7 @@ describe('maxUnavailable', () => {
   test('without a word from the template five namespaces may have failed, and the sixth waits', async () => {
     await world.template('t', [configMap('one')])
     const names = await world.namespaces(6)
-    for (const name of names) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await refuse('two', names)
     await world.edit('t', { templates: [configMap('one', { a: '2' }), configMap('two')] })
     await world.status('t', (s) => s['failed'] === 5 && s['waiting'] === 1)
     expect(await holders(names, 'one', '2')).toHaveLength(5)
@@ -482,15 +495,14 @@ describe('restart', () => {
         await using first = await PopulationWorld.start(dataDir)
         await first.template('stopped', [configMap('one')], { rollout: { maxPrune: 1 } })
         await first.template('stuck', [configMap('x')], { rollout: { maxUnavailable: 1 } })
-        await first.namespaces(3)
-        for (const n of [0, 1, 2]) await first.admin.create(configMapResource, foreign(`ns-${n}`, 'y'))
+        await refuse('y', await first.namespaces(3), first)
         await first.edit('stopped', { templates: [] })
         await first.edit('stuck', { templates: [configMap('x', { a: '2' }), configMap('y')] })
         await first.status('stopped', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
         await first.status('stuck', (s) => s['failed'] === 1 && s['waiting'] === 2)
       }
       await using second = await PopulationWorld.start(dataDir)
-      for (const n of [0, 1, 2]) await second.admin.delete(configMapResource, { namespace: `ns-${n}`, name: 'y' })
+      await second.admin.delete(policies('validatingadmissionpolicybindings'), { name: 'no-y' })
       await second.admin.patch(templateResource, { name: 'stuck' }, { spec: { rollout: { maxUnavailable: 2 } } })
       await second.status('stuck', (s) => s['observedGeneration'] === 3 && s['synced'] === 3)
       await second.status('stopped', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')

@@ -88,6 +88,7 @@ describe('what others change', () => {
         message:
           'it was put back 10 times within an hour, and is left as other writers have it until that hour is over',
         retriable: false,
+        isObstructed: true,
       },
       applied: { uid: 'uid of ConfigMap/c', template: 't' },
     })

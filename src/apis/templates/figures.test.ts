@@ -60,12 +60,23 @@ test('the count of matched namespaces is what counting all namespaces again woul
   )
 })
 
+/** The first is obstructed, where any is. */
+const failureAt = (
+  i: number,
+  { template, isObstructed }: { template: string; isObstructed: boolean },
+): ObjectResult => {
+  const failure = { reason: 'Error', message: 'no', retriable: true }
+  const first = { ...failure, reason: 'AlreadyExists', isObstructed: true } as const
+  return { template, object: `o${i}`, failure: isObstructed && i === 0 ? first : failure }
+}
+
 test('the tally of a template is what going through all its entries again would give, after any attempts', () => {
   const attempt = fc.record({
     template: fc.constantFrom(...templates),
     generation: fc.integer({ min: 1, max: 2 }),
     isSelected: fc.boolean(),
     failures: fc.integer({ min: 0, max: 6 }),
+    isObstructed: fc.boolean(),
     isSkipping: fc.boolean(),
     isExtended: fc.boolean(),
   })
@@ -87,14 +98,10 @@ test('the tally of a template is what going through all its entries again would 
               { version: version(a.template, a.generation, 'x'), isSelected: a.isSelected },
             ]),
           )
-          const results = one.attempts.flatMap(({ template, failures, isSkipping, isExtended }): ObjectResult[] => [
-            ...Array.from({ length: failures }, (_, i): ObjectResult => {
-              return { template, object: `o${i}`, failure: { reason: 'Error', message: 'no', retriable: true } }
-            }),
-            ...(isSkipping ? [{ template, object: 'o', skipped: { reason: 'CreatorUnknown', message: 'no' } }] : []),
-            ...(isExtended
-              ? [{ template, object: 'o', extended: { reason: 'Extended', message: 'no' } as const }]
-              : []),
+          const results = one.attempts.flatMap((a): ObjectResult[] => [
+            ...Array.from({ length: a.failures }, (_, i) => failureAt(i, a)),
+            ...(a.isSkipping ? [{ ...a, object: 'o', skipped: { reason: 'CreatorUnknown', message: 'no' } }] : []),
+            ...(a.isExtended ? [{ ...a, object: 'o', extended: { reason: 'Extended', message: 'no' } as const }] : []),
           ])
           ledger.record(one.namespace, attempts, results)
         }
@@ -118,7 +125,11 @@ test('the tally of a template is what going through all its entries again would 
             const all = failing.flatMap((e) => e.failures)
             const withIt = failing.filter((e) => e.version.template.metadata.generation === generation)
             expect(ledger.failing(template, generation)).toBe(withIt.length)
+            const keeping = failing.filter((e) => e.failures.some(({ reason }) => reason === 'Error'))
+            const places = keeping.filter((e) => withIt.includes(e)).length
+            expect(ledger.keepingPlaces(template, generation)).toBe(places)
             expect(failures).toHaveLength(Math.min(10, all.length))
+            expect(failures.some(({ reason }) => reason === 'Error')).toBe(keeping.length > 0)
             expect(all).toEqual(expect.arrayContaining([...failures]))
           }
         }

@@ -14,6 +14,10 @@ const failed = (template: string, object = 'ConfigMap/a', reason = 'Invalid'): O
   ...{ template, object },
   failure: { reason, message: `no ${object}`, retriable: true },
 })
+const obstructed = (template: string, object = 'ConfigMap/squatted'): ObjectResult => ({
+  ...{ template, object },
+  failure: { reason: 'AlreadyExists', message: 'there before', retriable: false, isObstructed: true },
+})
 const v1 = version(1)
 const v2 = version(2)
 
@@ -38,7 +42,8 @@ describe('an attempt', () => {
     ])
     const failure = { namespace: 'n', object: 'ConfigMap/a', reason: 'Invalid', message: 'no ConfigMap/a' }
     expect(ledger.find('t', 'n')).toEqual({
-      ...{ version: v1, isSelected: true, isSkipping: false, isExtended: false, failures: [failure] },
+      ...{ version: v1, isSelected: true, isSkipping: false, isExtended: false },
+      ...{ isObstructed: false, failures: [failure] },
     })
     expect(ledger.find('t', 'm')).toBeUndefined()
     expect(ledger.find('other', 'n')).toBeUndefined()
@@ -82,6 +87,47 @@ describe('an attempt', () => {
     expect([ledger.failing('t', 1), ledger.failing('t', 2), ledger.failing('w', 1)]).toEqual([1, 0, 0])
     ledger.record('m', new Map([selected(v2)]), [failed('t')])
     expect([ledger.failing('t', 1), ledger.failing('t', 2)]).toEqual([0, 1])
+  })
+})
+
+describe('what is in the way of a template in a namespace', () => {
+  const places = (ledger: TemplateLedger, generation = 1): number[] => [
+    ledger.failing('t', generation),
+    ledger.keepingPlaces('t', generation),
+  ]
+
+  test('has failed with the rest, and keeps no place, until something fails beside it', () => {
+    const ledger = new TemplateLedger()
+    ledger.record('n', new Map([selected(v1)]), [obstructed('t')])
+    expect([places(ledger), ledger.tally(v1).failed, ledger.find('t', 'n')?.isObstructed]).toEqual([[1, 0], 1, true])
+    ledger.record('n', new Map([selected(v1)]), [obstructed('t'), failed('t')])
+    expect([places(ledger), ledger.tally(v1).failed, ledger.find('t', 'n')?.isObstructed]).toEqual([[1, 1], 1, false])
+    ledger.record('m', new Map([selected(v2)]), [obstructed('t')])
+    expect([places(ledger), places(ledger, 2), ledger.tally(v1).failed]).toEqual([[1, 1], [1, 0], 2])
+    ledger.record('n', new Map([selected(v1)]), [])
+    ledger.record('m', new Map([selected(v2)]), [])
+    expect([places(ledger), places(ledger, 2), ledger.tally(v1).failed]).toEqual([[0, 0], [0, 0], 0])
+  })
+
+  test('is what another template says nothing of', () => {
+    const ledger = new TemplateLedger()
+    ledger.record('n', new Map([selected(v1), selected(version(1, 'w'))]), [obstructed('w'), failed('t')])
+    expect([places(ledger), ledger.failing('w', 1), ledger.keepingPlaces('w', 1)]).toEqual([[1, 1], 1, 0])
+  })
+
+  test('is listed behind what keeps a place, in a namespace and among them', () => {
+    const ledger = new TemplateLedger()
+    const many = Array.from({ length: 12 }, (_, i) => obstructed('t', `ConfigMap/${i}`))
+    ledger.record('squats', new Map([selected(v1)]), many)
+    ledger.record('unrendered', new Map([selected(v1, { isUnrendered: true })]), [failed('t', 'parameter p')])
+    ledger.record('both', new Map([selected(v1)]), [obstructed('t'), failed('t')])
+    const { failures, failed: count } = ledger.tally(v1)
+    expect([count, failures.length]).toEqual([3, 10])
+    expect(failures.slice(0, 3).map(({ namespace, object }) => `${namespace}: ${object}`)).toEqual([
+      'both: ConfigMap/a',
+      'both: ConfigMap/squatted',
+      'squats: ConfigMap/0',
+    ])
   })
 })
 

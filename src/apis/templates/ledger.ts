@@ -15,7 +15,10 @@ export interface LedgerEntry {
   readonly isSelected: boolean
   /** See `Attempt`. */
   readonly isUnrendered?: boolean
+  /** First those for which a rollout waits. */
   readonly failures: readonly TemplateFailure[]
+  /** It failed, and all that did is obstructed. */
+  readonly isObstructed: boolean
   /** Something was left out, for want of a creator or owner. */
   readonly isSkipping: boolean
   /** Others have added something to what is held. */
@@ -48,17 +51,21 @@ export interface Tally {
   readonly skipped: number
   /** Selected namespaces that hold all of this version, and others have added to it. */
   readonly extended: number
-  /** The first of them. */
+  /** The first of them; before others, those for which a rollout waits. */
   readonly failures: readonly TemplateFailure[]
 }
 
 interface Page {
   /** By namespace. */
   readonly entries: Map<string, LedgerEntry>
-  /** Namespaces with failures. */
+  /** Namespaces with failures for which a rollout waits. */
   readonly failing: Set<string>
-  /** Generation → how many of them failed with it, those aside for which it could not be rendered. */
+  /** Namespaces that failed too, and for which none waits. */
+  readonly failingAside: Set<string>
+  /** Generation → how many failed with it, those aside for which it could not be rendered. */
   readonly failingWith: Map<number, number>
+  /** Of them, those that are obstructed. */
+  readonly obstructedWith: Map<number, number>
   /** Version → selected namespaces that hold it whole. */
   readonly holding: Map<string, number>
   /** Version → selected namespaces that hold it but for what was left out. */
@@ -89,18 +96,11 @@ export class TemplateLedger {
     }
     for (const [template, attempt] of attempts) {
       touched.add(template)
-      const failures = results
-        .filter((r) => r.template === template && r.failure !== undefined)
-        .map((r) => ({
-          namespace,
-          object: r.object,
-          reason: r.failure?.reason ?? 'Error',
-          message: r.failure?.message ?? '',
-        }))
+      const { failures, isObstructed } = failuresOf(namespace, template, results)
       const isKept = attempt.isSelected || failures.length > 0
       const isSkipping = results.some((r) => r.template === template && r.skipped !== undefined)
       const isExtended = results.some((r) => r.template === template && r.extended !== undefined)
-      const entry = { ...attempt, failures, isSkipping, isExtended }
+      const entry = { ...attempt, failures, isObstructed, isSkipping, isExtended }
       this.#set(template, namespace, isKept ? this.#entry(entry) : undefined)
     }
     // Pruning may have emptied a namespace of a template that is going away.
@@ -121,14 +121,17 @@ export class TemplateLedger {
   tally(version: Matcher): Tally {
     const page = this.#byTemplate.get(nameOf(version.template.metadata))
     const failures: TemplateFailure[] = []
-    for (const namespace of page?.failing ?? []) {
-      if (failures.length >= listedFailures) break
-      append(failures, page?.entries.get(namespace)?.failures ?? [])
+    // Who squats in ten namespaces must not hide what holds the rollout up.
+    for (const namespaces of [page?.failing, page?.failingAside]) {
+      for (const namespace of namespaces ?? []) {
+        if (failures.length >= listedFailures) break
+        append(failures, page?.entries.get(namespace)?.failures ?? [])
+      }
     }
     return {
       known: page?.entries.size ?? 0,
       synced: page?.holding.get(versionKey(version)) ?? 0,
-      failed: page?.failing.size ?? 0,
+      failed: (page?.failing.size ?? 0) + (page?.failingAside.size ?? 0),
       skipped: page?.skipping.get(versionKey(version)) ?? 0,
       extended: page?.extending.get(versionKey(version)) ?? 0,
       failures: failures.slice(0, listedFailures),
@@ -138,6 +141,12 @@ export class TemplateLedger {
   /** Namespaces in which this generation of a template failed. */
   failing(template: string, generation: number): number {
     return this.#byTemplate.get(template)?.failingWith.get(generation) ?? 0
+  }
+
+  /** Of them, those of which each has a place of the rollout until it is mended. */
+  keepingPlaces(template: string, generation: number): number {
+    const obstructed = this.#byTemplate.get(template)?.obstructedWith.get(generation) ?? 0
+    return this.failing(template, generation) - obstructed
   }
 
   /** Answers the templates whose figures changed. */
@@ -169,20 +178,42 @@ export class TemplateLedger {
     const known = this.#byTemplate.get(template)
     const page: Page = known ?? emptyPage()
     this.#byTemplate.set(template, page)
-    const { entries, failing } = page
+    const { entries, failing, failingAside } = page
     count(page, entries.get(namespace), -1)
     count(page, next, 1)
     if (next === undefined) entries.delete(namespace)
     else entries.set(namespace, next)
-    if (next !== undefined && next.failures.length > 0) failing.add(namespace)
-    else failing.delete(namespace)
+    const is = next === undefined || next.failures.length === 0 ? undefined : isAside(next) ? failingAside : failing
+    for (const one of [failing, failingAside]) {
+      if (one === is) one.add(namespace)
+      else one.delete(namespace)
+    }
   }
+}
+
+const isAside = ({ isObstructed, isUnrendered }: LedgerEntry): boolean => isObstructed || isUnrendered === true
+
+function failuresOf(
+  namespace: string,
+  template: string,
+  results: readonly ObjectResult[],
+): Pick<LedgerEntry, 'failures' | 'isObstructed'> {
+  const own: TemplateFailure[] = []
+  const obstructed: TemplateFailure[] = []
+  for (const { template: of, object, failure } of results) {
+    if (of !== template || failure === undefined) continue
+    const { reason, message, isObstructed } = failure
+    ;(isObstructed ? obstructed : own).push({ namespace, object, reason, message })
+  }
+  return { failures: [...own, ...obstructed], isObstructed: own.length === 0 && obstructed.length > 0 }
 }
 
 const emptyPage = (): Page => ({
   entries: new Map(),
   failing: new Set(),
+  failingAside: new Set(),
   failingWith: new Map(),
+  obstructedWith: new Map(),
   holding: new Map(),
   skipping: new Map(),
   extending: new Map(),
@@ -197,9 +228,12 @@ const isSameEntry = (a: LedgerEntry, b: LedgerEntry): boolean =>
 
 function count(page: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
   if (entry === undefined) return
-  const { failingWith, holding, skipping, extending } = page
+  const { failingWith, obstructedWith, holding, skipping, extending } = page
   if (entry.failures.length > 0) {
-    if (!entry.isUnrendered) add(failingWith, generationOf(entry.version), step)
+    if (entry.isUnrendered) return
+    const generation = generationOf(entry.version)
+    add(failingWith, generation, step)
+    if (entry.isObstructed) add(obstructedWith, generation, step)
   } else if (entry.isSelected) {
     const counts = entry.isExtended ? extending : entry.isSkipping ? skipping : holding
     add(counts, versionKey(entry.version), step)

@@ -10,6 +10,8 @@ export interface Failure {
   readonly retriable: boolean
   /** A new namespace waits until it is otherwise; a change of what it depends on brings the next attempt. */
   readonly isAwaited?: true
+  /** Something of the namespace's own is in the way, which says nothing of the template: no rollout waits for it. */
+  readonly isObstructed?: true
 }
 
 export interface ObjectResult {

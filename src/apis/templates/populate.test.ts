@@ -11,7 +11,7 @@ import {
   told,
   World,
 } from '../../../test/support/population-pass.ts'
-import { forbidden, internalError } from '../../kube/status-error.ts'
+import { forbidden, internalError, StatusError } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { Conditions } from './conditions.ts'
 import { configDigest } from './held-config.ts'
@@ -25,6 +25,10 @@ beforeEach(() => {
   world = new World()
 })
 
+const roleConflict = new StatusError('Apply failed', {
+  reason: 'Conflict',
+  details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "curl" using v1', field: '.rules' }] },
+})
 const notOurs = 'Role/r, which it binds and its template holds, is not made by its template'
 
 describe('what is recorded', () => {
@@ -220,6 +224,39 @@ describe('a RoleBinding whose Role its template holds', () => {
     before()
     expect(told(await world.pass(templates))).toEqual(results)
     expect(world.sent.filter((what) => what.startsWith('apply'))).toEqual(sent)
+  })
+
+  test.each<{ name: string; before: () => void; templates?: NamespaceTemplate[]; obstructed: boolean }>([
+    { name: 'its Role is', before: () => world.put(role), obstructed: true },
+    {
+      name: 'its Role is, by what is only reported of it',
+      before: () => {
+        world.put({ ...role, rules: [] }, { isOurs: true })
+        world.failures.set('apply Role/r', roleConflict)
+      },
+      templates: [{ metadata: { name: 't' }, spec: { driftPolicy: 'Report', templates: [role, binding] } }],
+      obstructed: true,
+    },
+    {
+      name: 'its Role is refused',
+      before: () => world.failures.set('apply Role/r', internalError('a moment')),
+      obstructed: false,
+    },
+    {
+      name: 'its Role is, and would not be whole anyway',
+      before: () => world.put(role),
+      templates: [holding('t', ...ruleless.templates)],
+      obstructed: false,
+    },
+  ])('is said to be obstructed if $name: $obstructed', async ({ before, templates, obstructed }) => {
+    before()
+    const results = await world.pass(templates ?? [holding('t', role, binding)])
+    const said = results.find(({ failure }) => failure?.reason === 'RoleNotOurs')?.failure
+    expect(said).toEqual({
+      ...{ reason: 'RoleNotOurs', message: notOurs },
+      retriable: expect.any(Boolean),
+      ...(obstructed ? { isObstructed: true } : {}),
+    })
   })
 
   test.each<Namespace>([

@@ -18,9 +18,9 @@ import { isGateShut } from './gate.ts'
 import { configDigest } from './held-config.ts'
 import { pruneOne, putLabelBack } from './leftovers.ts'
 import { contentDigest } from './marks.ts'
+import { failureOf, obstructed, refusedFor } from './object-failures.ts'
 import type { ObjectResult, Outcome } from './object-result.ts'
 import type { PopulatedObject, PopulatedObjects } from './populated-objects.ts'
-import { reasonOf } from './refusal-reason.ts'
 import { identityOf, type Rendered, render, type Skipped, titleOf, wholeReasons } from './render.ts'
 import { type MetadataRequest, settleMetadata, wantsMetadata } from './settle-metadata.ts'
 import type { NamespaceTemplate } from './types.ts'
@@ -163,8 +163,9 @@ async function applyAll(
     if (role.isWhole && isMade) results.push(await applyOne(pass, binding))
     else {
       const message = `${role.title}, which it binds and its template holds, is not made by its template`
-      const isRetried = results.some((r) => r.template === name && r.object === role.title && r.failure?.retriable)
-      results.push(failureOf(binding.rendered, 'RoleNotOurs', message, isRetried))
+      const ofRole = results.find((r) => r.template === name && r.object === role.title && r.failure)?.failure
+      const result = failureOf(binding.rendered, 'RoleNotOurs', message, ofRole?.retriable === true)
+      results.push(role.isWhole && ofRole?.isObstructed ? obstructed(result) : result)
     }
   }
 }
@@ -294,13 +295,6 @@ async function placeOf({ discovery }: Pick<Client, 'discovery'>, rendered: Rende
 const whyNowhere = (isServed: boolean, { object: { apiVersion, kind } }: Rendered): string =>
   isServed ? `${kind} does not live in namespaces` : `no kind ${kind} in ${apiVersion} is served`
 
-function failureOf({ template, object }: Rendered, reason: string, message: string, retriable: boolean): ObjectResult {
-  return { template: nameOf(template.metadata), object: titleOf(object), failure: { reason, message, retriable } }
-}
-
-const refusedFor = (rendered: Rendered, status: StatusError): ObjectResult =>
-  failureOf(rendered, reasonOf(status), status.message, true)
-
 async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   const { client, index, claims, request, corrections } = pass
   const { rendered, kind } = placed
@@ -328,7 +322,7 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   const isStrict = driftOf(rendered) === 'Strict'
   const place = `${request.namespace.metadata.uid} ${identityOf(object)}`
   if (inherited !== undefined && isRepeated && isStrict && known !== undefined && corrections?.isSpent(place)) {
-    const result = failureOf(rendered, 'DriftStopped', stopped, false)
+    const result = obstructed(failureOf(rendered, 'DriftStopped', stopped, false))
     return { ...result, applied: inherited }
   }
   const written = index.writing(kind, namespace, name)
@@ -343,7 +337,7 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
     const { signal } = request
     const applied = await applyObject({ client, kind, rendered, signal, isOurs, isRepeated, isUntouched })
     if ('failure' in applied) {
-      const result = failureOf(rendered, applied.failure, applied.message, false)
+      const result = obstructed(failureOf(rendered, applied.failure, applied.message, false))
       if (applied.failure === 'AlreadyExists') return { ...result, released: identityOf(object) }
       // Without our label no watch tells when it goes.
       if (inherited === undefined) return { ...result, isUnwatched: true }

@@ -186,6 +186,56 @@ test('a template without a word of rollouts goes on in five namespaces at once',
   expect(world.rollouts.isSettled(compileMatcher({ ...plain.template, status: { observedGeneration: 2 } }))).toBe(false)
 })
 
+describe('what is in the way in a namespace', () => {
+  const failure = { reason: 'AlreadyExists', message: 'there', retriable: false, isObstructed: true } as const
+  const obstructed = { template: 't', object: 'ConfigMap/c', failure }
+  const failed = { template: 't', object: 'Role/r', failure: { reason: 'Forbidden', message: 'no', retriable: false } }
+  const given = (
+    pauseOnFailure = false,
+  ): { world: World; next: Matcher; end: (name: string, ...of: object[]) => void } => {
+    const world = new World()
+    const spec = { rollout: { maxUnavailable: 2, pauseOnFailure } }
+    const next = compileMatcher({ metadata: { name: 't', uid: 'u', generation: 2 }, spec })
+    world.rollouts.surveyed(next, new Set())
+    const end = (name: string, ...of: object[]): void => {
+      const release = world.rollouts.begin(next, name, () => false)
+      expect(release).toBeDefined()
+      world.ledger.record(name, new Map([['t', { version: next, isSelected: true }]]), of as (typeof obstructed)[])
+      release?.()
+    }
+    return { world, next, end }
+  }
+
+  test('keeps no place: as many as there are, and the next begins all the same', () => {
+    const { world, next, end } = given()
+    for (const name of ['a', 'b', 'c', 'd', 'e']) end(name, obstructed)
+    expect(world.begin(next, 'f', 'g', 'h')).toEqual(['f', 'g', undefined])
+    expect(world.rollouts.heldUpIn(next)).toBeUndefined()
+    expect(world.rollouts.review(next)).toBeUndefined()
+  })
+
+  test('beside what fails of itself keeps the place that this has', () => {
+    const { world, next, end } = given()
+    end('a', obstructed)
+    end('b', obstructed, failed)
+    end('c', failed)
+    expect(world.begin(next, 'd')).toEqual([undefined])
+    expect(world.rollouts.heldUpIn(next)).toBe(2)
+    world.ledger.record('b', new Map([['t', { version: next, isSelected: true }]]), [obstructed])
+    world.rollouts.leave('t', 'another')
+    expect([world.woken, world.begin(next, 'd')]).toEqual([['d'], ['d']])
+  })
+
+  test('pauses a rollout that pauses on failures', () => {
+    const { world, next, end } = given(true)
+    end('a', obstructed)
+    expect(world.begin(next, 'b')).toEqual([undefined])
+    const message =
+      '1 namespaces failed with generation 2; no other is begun until they are mended or the template is edited'
+    expect(world.rollouts.review(next)).toEqual({ reason: 'Paused', message })
+  })
+})
+
 test('places that failures have while others wait are told of, and none where there is one left', () => {
   const world = new World()
   const next = version(2, 2)

@@ -13,6 +13,9 @@
  *            └── applied, the place is free again          failed: the place stays taken until it is mended,
  *                                                          with pauseOnFailure all others wait meanwhile
  *
+ * A failure that only says that something of the namespace's own is in the way takes no place: who squats a name in as
+ * many namespaces as there are places would keep the change from all others. `pauseOnFailure` counts it with the rest.
+ *
  * All of it is memory: after a restart, a rollout that the status calls complete is complete, and one that was under
  * way goes on from the start, where namespaces that are done cost one comparison each.
  */
@@ -195,7 +198,7 @@ export class Rollouts {
   }
 
   #free({ version, limit = 0, busy }: RolloutState): number {
-    return limit - busy.size - this.#deps.ledger.failing(templateName(version), generationOf(version))
+    return limit - busy.size - this.#deps.ledger.keepingPlaces(templateName(version), generationOf(version))
   }
 
   #haltOf({ version, prunes }: RolloutState): Halt | undefined {
