@@ -23,6 +23,23 @@ describe('what is there', () => {
     expect(() => andFinally(work, () => (ended = true))).toThrow('no')
     expect(ended).toBe(true)
   })
+
+  test.each(['at once', 'later'])(
+    'is answered %s by something else, once the work that failed has ended',
+    async (when) => {
+      const order: unknown[] = []
+      const work = (): Promise<string> => {
+        if (when === 'later') return Promise.reject(new Error('no'))
+        throw new Error('no')
+      }
+      const failed = (error: unknown): string => {
+        order.push(error)
+        return 'instead'
+      }
+      expect(await andFinally(work, () => order.push('end'), failed)).toBe('instead')
+      expect(order).toEqual(['end', new Error('no')])
+    },
+  )
 })
 
 describe('what comes later', () => {

@@ -18,14 +18,25 @@ export function andThen<T, R>(value: Eventual<T>, next: (value: T) => Eventual<R
   return isPending(value) ? value.then(next) : next(value)
 }
 
-/** `work`, and `end` once it is over, whichever way; it is told the value, if there is one. */
-export function andFinally<T>(work: () => Eventual<T>, end: (value?: T) => void): Eventual<T> {
+const rethrow = (error: unknown): never => {
+  throw error
+}
+
+/**
+ * `work`, and `end` once it is over, whichever way; it is told the value, if there is one. What `failed` answers to an
+ * error, behind `end`, takes its place.
+ */
+export function andFinally<T>(
+  work: () => Eventual<T>,
+  end: (value?: T) => void,
+  failed: (error: unknown) => Eventual<T> = rethrow,
+): Eventual<T> {
   let value: Eventual<T>
   try {
     value = work()
   } catch (error) {
     end()
-    throw error
+    return failed(error)
   }
   if (!isPending(value)) {
     end(value)
@@ -38,7 +49,7 @@ export function andFinally<T>(work: () => Eventual<T>, end: (value?: T) => void)
     },
     (error: unknown) => {
       end()
-      throw error
+      return failed(error)
     },
   )
 }

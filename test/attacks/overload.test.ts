@@ -206,6 +206,27 @@ describe('attack: memory', () => {
     session.destroy()
   })
 
+  test('watches beyond a share: after a hundred refusals their user is told a second late', async () => {
+    // 1.1 MiB for a user: 68 watches.
+    await start({ maxMemoryBytes: 8 * mib })
+    const session = sessionOf()
+    const began = performance.now()
+    const answers = await Promise.all(
+      Array.from({ length: 190 }, async () => {
+        const watch = session.request({ ':path': `${configMaps('mine')}?watch=1`, ...bearer(doraToken) })
+        const [headers] = (await once(
+          watch.on('error', () => {}),
+          'response',
+        )) as [Record<string, unknown>]
+        return headers[':status'] === 200 ? 'opened' : JSON.parse(String(Buffer.concat(await watch.toArray())))
+      }),
+    )
+    const refused = answers.filter((answer) => answer !== 'opened')
+    expect(refused).toEqual(Array.from({ length: 122 }, () => tooMuch))
+    expect(performance.now() - began).toBeGreaterThan(1000)
+    session.destroy()
+  })
+
   test('a list that is longer than there is memory for all is sent in pieces', async () => {
     await start(load)
     await fill('mine', 28)

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { type Slice, Turns } from '../../base/turns.ts'
 import type { Admission, Refused } from '../../flowcontrol/flowcontrol.ts'
-import type { ApiRequest, RequestContext } from '../api.ts'
+import { badRequest, tooManyRequests } from '../../kube/status-error.ts'
+import type { ApiRequest, ApiResponse, RequestContext } from '../api.ts'
 import { priorityAndFairness } from './priority-and-fairness.ts'
 
 const refused = { granted: false, headers: {}, retryAfterSeconds: 1 } as unknown as Refused
@@ -29,6 +30,43 @@ test('refusals of a client without credentials do not count for clients at other
   expect(ask('system:anonymous', '192.0.2.2')).toThrow(/Too many requests/)
   expect(ask('ann', '192.0.2.1')).toThrow(/Too many requests/)
   expect(flows).toEqual(['address 192.0.2.1', 'address 192.0.2.2', 'user ann'])
+})
+
+test('what is refused with a seat is told late, too, without its seat and what it was charged', async () => {
+  const order: string[] = []
+  const late = Promise.withResolvers<void>()
+  const release = (): void => void order.push('seat left')
+  const seat = { granted: true, headers: {}, level: { name: 'l', isExempt: false }, release, charge() {} }
+  const stage = priorityAndFairness({
+    flowControl: { admit: () => seat as unknown as Admission },
+    now: () => 0,
+    began() {},
+    longWork: { begin: () => new Turns().slice() },
+    lateRefusals: {
+      timeOf(flow) {
+        order.push(`waits as ${flow}`)
+        return late.promise
+      },
+    },
+  })
+  const account = { charge() {}, tryCharge: () => true, give: (bytes: number) => void order.push(`gives ${bytes}`) }
+  const ask = (refusal: Error, isAsync: boolean): Promise<ApiResponse> | ApiResponse => {
+    const context = { seats: [], user: { username: 'ann', groups: [] } } as unknown as RequestContext
+    const handler = stage(() => {
+      if (isAsync) return Promise.reject(refusal)
+      throw refusal
+    })
+    return handler({ query: '', account } as unknown as ApiRequest, context)
+  }
+  const refusal = tooManyRequests('Your requests take too much memory, please try again later.', 1)
+  const told = [ask(refusal, false), ask(refusal, true)].map((answer) => expect(answer).rejects.toBe(refusal))
+  await Promise.resolve()
+  const each = ['seat left', 'gives Infinity', 'waits as user ann']
+  expect(order).toEqual([...each, ...each])
+  late.resolve()
+  await Promise.all(told)
+  expect(() => ask(badRequest('no'), false)).toThrow('no')
+  expect(order.slice(6)).toEqual(['seat left'])
 })
 
 test.each([

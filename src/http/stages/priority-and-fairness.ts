@@ -12,7 +12,7 @@
  */
 import { andFinally, andThen, type Eventual, isPending } from '../../base/eventual.ts'
 import type { Admission, FlowControl, FlowHeaders, Refused, Seat, SeatLevel } from '../../flowcontrol/flowcontrol.ts'
-import { type StatusError, tooManyRequests } from '../../kube/status-error.ts'
+import { findStatusError, type StatusError, tooManyRequests } from '../../kube/status-error.ts'
 import type { ApiRequest, ApiResponse, Handler, HeldSeat, RequestContext, RequestFlow, Stage } from '../api.ts'
 import { flowOfCaller } from '../flow-of.ts'
 import { type LateRefusals, refuseInTime } from '../late-refusals.ts'
@@ -67,7 +67,25 @@ function work(
       seat.leave()
       context.longPlace?.end()
     },
+    (error) => refuseLate(deps, request, context, error),
   )
+}
+
+/**
+ * What was refused with a seat: memory is short, or the flow has as much of it as it may. A client that asks again as
+ * soon as it is told would keep the server busy with such requests alone. What it has taken is for others meanwhile.
+ *
+ * @throws `error`, at once or a second late
+ */
+function refuseLate(
+  { lateRefusals }: PriorityAndFairnessDeps,
+  request: ApiRequest,
+  { user }: RequestContext,
+  error: unknown,
+): Eventual<never> {
+  if (findStatusError(error)?.reason !== 'TooManyRequests') throw error
+  request.account?.give(Number.POSITIVE_INFINITY)
+  return refuseInTime(lateRefusals, flowOfCaller(user.username, request.remoteAddress), request, error)
 }
 
 /** @throws StatusError TooManyRequests, at once or a second late */
