@@ -321,6 +321,21 @@ describe.each(clusters)('$where', ({ start, isBorough }) => {
     await until('many-b', (n) => n.metadata.labels?.['example.com/a'] === '1')
   })
 
+  test.each([
+    { name: 'strip-some', left: { labels: { [enforce]: null, 'example.com/a': '1' } } },
+    { name: 'strip-all', left: null },
+  ])('nor where the objects of the template stay as they are: $name', async ({ name, left }) => {
+    await template(name, restricted, { rollout: { maxPrune: 0 }, templates: [configMap('c')] })
+    await namespace(`${name}-a`, name)
+    await waitFor(admin, templateResource, { name }, (t) => (t?.['status'] as JsonObject)?.['synced'] === 1)
+    await edit(name, { namespaceMetadata: left })
+    await waitFor(admin, templateResource, { name }, (t) => {
+      const { observedGeneration } = (t?.['status'] ?? {}) as JsonObject
+      return observedGeneration === 2 && JSON.stringify(t?.['status']).includes('TooManyPrunes')
+    })
+    expect(levelOf(await get(`${name}-a`))).toBe('restricted')
+  })
+
   test('a plan says what would be set and taken away', async () => {
     await template('plan', { labels: { [enforce]: 'baseline', 'example.com/a': '1' } })
     await namespace('plan-a', 'plan')

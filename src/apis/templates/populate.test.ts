@@ -395,7 +395,21 @@ describe('what is there', () => {
     expect(told(await world.pass([holding('t', role, alike)]))).toContain('ConfigMap/c: configured')
   })
 
-  test.each<{ name: string; lives?: object; claims?: number; templates?: NamespaceTemplate[]; isSo: boolean }>([
+  const setBy = (name: string): Namespace => ({
+    metadata: {
+      ...team.metadata,
+      labels: { a: 'b' },
+      annotations: { 'policy.borough.dev/set-by-templates': JSON.stringify({ labels: { a: name } }) },
+    },
+  })
+  test.each<{
+    name: string
+    namespace?: Namespace
+    lives?: object
+    claims?: number
+    templates?: NamespaceTemplate[]
+    isSo: boolean
+  }>([
     { name: 'all of it, and unchanged', isSo: true },
     { name: 'changed', lives: { applied: 'former' }, isSo: false },
     { name: 'and more', lives: { extended: 'more' }, isSo: false },
@@ -414,14 +428,16 @@ describe('what is there', () => {
       ],
       isSo: false,
     },
-  ])('may be what is wanted, $name: $isSo', ({ lives = {}, claims = 1, templates = [template], isSo }) => {
+    { name: 'and labels of the namespace that it no longer sets', namespace: setBy('t'), isSo: false },
+    { name: 'and labels that another template set', namespace: setBy('u'), isSo: true },
+  ])('may be what is wanted, $name: $isSo', ({ namespace = team, lives, claims = 1, templates = [template], isSo }) => {
     world.put(configMap, { isOurs: true })
     world.know('ConfigMap/c', { applied: wanted?.config ?? '', ...lives })
     if (claims === 2) world.claim({ apiVersion: 'v1', kind: 'ConfigMap', name: 'd', uid: 'd' })
     const of = [...world.claims.values()].slice(0, claims)
     const index = { livesIn: (name: string) => (name === 'team' ? world.lives.values() : []) } as never
     const clones = () => ({ content: {}, digest: '' })
-    expect(isPopulated(templates, of, { index, clones, conditions: new Conditions(team) })).toBe(isSo)
+    expect(isPopulated(templates, of, { index, clones, conditions: new Conditions(namespace) })).toBe(isSo)
   })
 
   test('of labels and annotations what an older version set stays', () => {

@@ -18,6 +18,7 @@ import { isGateShut } from './gate.ts'
 import { configDigest } from './held-config.ts'
 import { pruneOne, putLabelBack } from './leftovers.ts'
 import { contentDigest } from './marks.ts'
+import { holdersOf } from './namespace-metadata.ts'
 import { failureOf, obstructed, refusedFor } from './object-failures.ts'
 import type { ObjectResult, Outcome } from './object-result.ts'
 import type { PopulatedObject, PopulatedObjects } from './populated-objects.ts'
@@ -214,7 +215,9 @@ export function isPopulated(
   const { namespace } = conditions
   const { objects, skipped } = render(templates, namespace, clones, conditions)
   if (skipped.length > 0 || objects.length !== claims.length) return false
-  if (templates.some((t) => t.spec?.namespaceMetadata) && wantsMetadata(templates, namespace)) return false
+  // One that sets nothing any more takes away what it set.
+  const concernsMetadata = holdersOf(namespace).size > 0 || templates.some((t) => t.spec?.namespaceMetadata)
+  if (concernsMetadata && wantsMetadata(templates, namespace)) return false
   const lives = new Map<string, PopulatedObject>()
   for (const live of index.livesIn(nameOf(namespace.metadata))) lives.set(live.uid, live)
   const byIdentity = new Map(claims.map((claim) => [identityOfApplied(claim), claim]))
