@@ -131,9 +131,12 @@ const all: Readonly<Record<string, Record<string, string>>> = {
   NamespaceAutoProvision: { CREATE: contentAndReviews },
   NamespaceInitializers: { CREATE: `namespaces ${content}`, UPDATE: `namespaces ${content}`, DELETE: content },
   NamespaceExpiry: { 'CREATE validate': namespaces, 'UPDATE validate': namespaces },
-  NamespaceTemplates: Object.fromEntries(
-    ['CREATE', 'UPDATE', 'CONNECT'].map((operation) => [operation, `${namespaces} ${templates}`]),
-  ),
+  NamespaceTemplates: {
+    ...Object.fromEntries(
+      ['CREATE', 'UPDATE', 'CONNECT'].map((operation) => [operation, `${namespaces} ${templates}`]),
+    ),
+    'DELETE validate': templates,
+  },
   NamespacePopulation: { CREATE: 'namespaces' },
   TemplateProtection: Object.fromEntries(
     ['CREATE', 'UPDATE', 'DELETE'].map((operation) => [`${operation} validate`, protectedKinds]),

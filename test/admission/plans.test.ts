@@ -71,6 +71,7 @@ const rows: Readonly<Record<string, Asked>> = {
     deciding: 'NamespaceFinalization AppliedRecord',
   },
   'DELETE namespaces': { validating: 'NamespaceLifecycle' },
+  'DELETE namespacetemplates': { validating: 'NamespaceTemplates' },
   'CREATE nodes': {},
 }
 

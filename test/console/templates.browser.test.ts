@@ -243,11 +243,11 @@ describe.skipIf(noBrowser !== undefined)(
       await page.goto(at('/templates/default/edit'))
       await edit((text) => text.slice(0, text.lastIndexOf('    - apiVersion: v1')))
       await page.getByRole('button', { name: 'Plan' }).click()
-      await page.getByText(/It would stop before all of this.*it would delete objects in 3 namespaces/).waitFor()
+      await page.getByText(/It would stop before all of this.*it would delete objects in 3 of 3 namespaces/).waitFor()
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByText('stopped').waitFor()
       await page
-        .getByText(/would delete objects in 3 namespaces/)
+        .getByText(/would delete objects in 3 of 3 namespaces/)
         .first()
         .waitFor()
       await page.getByRole('button', { name: 'Delete these objects: confirm generation 3' }).click()

@@ -112,7 +112,7 @@ describeEachKubectl((kubectl) => {
     async function haltsUntilConfirmed(name: string): Promise<void> {
       await says(name, progressing, 'TooManyPrunes')
       const message = await succeeds('get', 'nstpl', name, '-o', 'jsonpath={.status.conditions[*].message}')
-      expect(message).toContain('objects in 7 namespaces, spec.rollout.maxPrune allows 5 (the default)')
+      expect(message).toContain('objects in 7 of 7 namespaces, spec.rollout.maxPrune allows 5 (the default)')
       const generation = /confirm-prune=(\d+)/.exec(message)?.[1]
       await succeeds('-n', 'p-0', 'delete', 'configmap', name)
       await holds(name, namespaces.length)

@@ -248,7 +248,7 @@ test('a write of a template warns of a source that no namespace may have, not of
       spec: { namespaces: { nameSelector: { include: [name] } }, failurePolicy, objects: [secretFrom('pull')] },
     })
   const waits = 'new namespaces wait until then; spec.failurePolicy: Ignore would let them go'
-  const pull = 'spec.objects[0].cloneFrom: Secret pull in namespace \\"platform\\", its source,'
+  const pull = 'spec.objects[0].cloneFrom: Secret pull in namespace "platform", its source,'
   const missing = `${pull} is not there: restore it, with its annotation ${consent}, or take it out of the template`
   expect(await written('missing')).toEqual([`${missing}; ${waits}`])
   await world.admin.create(secrets, { metadata: { name: 'pull', namespace: 'platform' } })

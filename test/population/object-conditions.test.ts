@@ -63,7 +63,7 @@ describe.each(anyCluster)('$where', ({ start }) => {
     await world.edit('mass', { objects })
     const stopped = await world.status('mass', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
     expect(conditionOf(stopped, 'Progressing')?.['message']).toContain(
-      'generation 2 would delete objects in 6 namespaces',
+      'generation 2 would delete objects in 6 of 6 namespaces',
     )
     await world.data('mass-3', 'policy', { a: '1' })
     const confirm = { metadata: { annotations: { 'policy.borough.dev/confirm-prune': '2' } } }

@@ -197,7 +197,7 @@ describe('plan', () => {
     expect(told?.displaces).toEqual([{ object: 'ConfigMap/about', template: 'team', namespaces: 2 }])
     const warnings = await world.createWarnings('/apis/policy/v1alpha1/namespacetemplates', first)
     expect(warnings).toEqual([
-      'spec.templates[1]: where template \\"team\\" selects a namespace too, ConfigMap/about comes from this one and ' +
+      'spec.templates[1]: where template "team" selects a namespace too, ConfigMap/about comes from this one and ' +
         'no more from that: the first by name gives it',
     ])
     await world.status('team', (s) => s['failed'] === 2 && JSON.stringify(s['failures']).includes('Conflict'))
@@ -209,7 +209,7 @@ describe('plan', () => {
     await world.template('t', [configMap('one')])
     await world.namespaces(2)
     const told = await plan('t', [], { rollout: { maxPrune: 1 } })
-    expect(told?.stop).toBe('it would delete objects in 2 namespaces, and spec.rollout.maxPrune allows 1')
+    expect(told?.stop).toBe('it would delete objects in 2 of 2 namespaces, spec.rollout.maxPrune allows 1')
   })
 
   test('says that a paused rollout would hold it', async () => {
@@ -233,7 +233,7 @@ describe('plan', () => {
         isDeletion: true,
         matched: 0,
         namespaces: names.map((namespace) => ({ namespace, objects: [{ object: 'ConfigMap/one', action: 'prune' }] })),
-        stop: 'it would delete objects in 6 namespaces, and spec.rollout.maxPrune allows 5 (the default)',
+        stop: 'it would delete objects in 6 of 6 namespaces, spec.rollout.maxPrune allows 5 (the default)',
       },
     ])
     expect(await everything()).toEqual(before)

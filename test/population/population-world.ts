@@ -23,6 +23,8 @@ export const configMap = (name: string, data: Record<string, string> = { a: '1' 
 /** All but the initial namespaces. */
 export const ofUsers: JsonObject = { nameSelector: { exclude: ['default', 'kube-*'] } }
 
+const typeOf = (method: string): string => (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json')
+
 export class PopulationWorld implements AsyncDisposable {
   readonly #plane: ControlPlane
   readonly admin: Client
@@ -65,20 +67,21 @@ export class PopulationWorld implements AsyncDisposable {
 
   /** The warnings of a merge patch. */
   async patchWarnings(path: string, patch: object): Promise<string[]> {
-    return this.#warnings(path, 'PATCH', 'application/merge-patch+json', patch)
+    return this.warnings(path, 'PATCH', patch)
   }
 
   async createWarnings(path: string, object: object): Promise<string[]> {
-    return this.#warnings(path, 'POST', 'application/json', object)
+    return this.warnings(path, 'POST', object)
   }
 
-  async #warnings(path: string, method: string, type: string, body: object): Promise<string[]> {
+  async warnings(path: string, method: string, body: object = {}, type: string = typeOf(method)): Promise<string[]> {
     const user = { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
     const fetch = fetchAdapter(this.#plane.serve, user)
     const headers = { 'content-type': type }
     const answer = await fetch(new Request(`http://test${path}`, { method, headers, body: JSON.stringify(body) }))
     if (!answer.ok) throw new Error(await answer.text())
-    return [...(answer.headers.get('warning') ?? '').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map((m) => m[1] ?? '')
+    const told = (answer.headers.get('warning') ?? '').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)
+    return [...told].map((m) => (m[1] ?? '').replaceAll(/\\(.)/g, '$1'))
   }
 
   template(name: string, objects: readonly JsonObject[], spec: JsonObject = {}): Promise<KubeObject> {

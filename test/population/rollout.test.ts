@@ -238,7 +238,7 @@ describe('maxPrune', () => {
     await world.edit('t', { namespaces: tier('typo') })
     const status = await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
     expect(conditionOf(status, 'Progressing')?.['message']).toContain(
-      'generation 2 would delete objects in 3 namespaces, spec.rollout.maxPrune allows 2: ns-0, ns-1, ns-2; ' +
+      'generation 2 would delete objects in 3 of 3 namespaces, spec.rollout.maxPrune allows 2: ns-0, ns-1, ns-2; ' +
         'nothing is changed',
     )
     expect(conditionOf(status, 'Synced')).toMatchObject({
@@ -287,8 +287,8 @@ describe('maxPrune', () => {
     expect(conditionOf(status, 'Progressing')).toMatchObject({
       status: 'False',
       message:
-        'deleting the template would delete objects in 2 namespaces, spec.rollout.maxPrune allows 1: ns-0, ns-1; ' +
-        'nothing is changed. If it is meant, confirm it with: ' +
+        'deleting the template would delete objects in 2 of 2 namespaces, spec.rollout.maxPrune allows 1: ns-0, ' +
+        'ns-1; nothing is changed. If it is meant, confirm it with: ' +
         'kubectl annotate --overwrite namespacetemplate t policy.borough.dev/confirm-prune=2; ' +
         `if not, ${keeping}`,
     })
@@ -354,7 +354,7 @@ describe('maxPrune', () => {
     await world.edit('t', { namespaces: tier('typo') })
     const status = await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
     expect(conditionOf(status, 'Progressing')?.['message']).toBe(
-      'generation 2 would delete objects in 6 namespaces, spec.rollout.maxPrune allows 5 (the default): ' +
+      'generation 2 would delete objects in 6 of 6 namespaces, spec.rollout.maxPrune allows 5 (the default): ' +
         'ns-0, ns-1, ns-2, ns-3, ns-4, ...; nothing is changed. If it is meant, confirm it with: ' +
         'kubectl annotate --overwrite namespacetemplate t policy.borough.dev/confirm-prune=2; ' +
         'if not, go back with: borough template rollback t',

@@ -132,7 +132,7 @@ describe('namespaces that have opted out, and are opted in again by a script', (
     const edited = { ...stored, spec: { ...(stored['spec'] as JsonObject), ...spec } }
     const signal = new AbortController().signal
     const [plan] = await planTemplates({ client: admin, clock: systemClock, signal }, [edited])
-    expect(plan?.stop).toBe('it would delete objects in 3 namespaces, and spec.rollout.maxPrune allows 1')
+    expect(plan?.stop).toBe('it would delete objects in 3 of 3 namespaces, spec.rollout.maxPrune allows 1')
     await admin.update(templateResource, edited)
     await steps.world.status('t', (s) => s['observedGeneration'] === 2)
     if (isRestarted) await steps.restart()
@@ -205,7 +205,7 @@ test('why of a namespace says which of its templates stand still, and how to go 
   await steps.world.template('other', [configMap('two')], { namespaces: tier('b') })
   await told([])
   await steps.world.edit('t', { templates: [] })
-  const stopped = `NamespaceTemplate "t" is stopped: generation 2 would delete objects in 3 namespaces, `
+  const stopped = `NamespaceTemplate "t" is stopped: generation 2 would delete objects in 3 of 3 namespaces, `
   await told([
     expect.stringMatching(new RegExp(`^${stopped}.*confirm-prune=2; if not, go back with: borough template`)),
   ])

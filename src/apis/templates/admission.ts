@@ -13,17 +13,16 @@ import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { andThen, type Eventual } from '../../base/eventual.ts'
 import { runInSlices } from '../../base/resumable.ts'
-import type { Turns } from '../../base/turns.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { Unvalidated } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
-import { type CheckTemplateDeps, checkTemplate } from './check-template.ts'
 import { resolveNameOnly } from './clones.ts'
 import { Conditions } from './conditions.ts'
 import { keepCreator, withCreator } from './creator.ts'
 import { evaluateAhead, judgeAheadIn } from './judge-ahead.ts'
+import { type JudgeTemplateDeps, judgeTemplate } from './judge-template.ts'
 import { findBeyond, isOptedOut, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { mayDo } from './may-do.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
@@ -45,10 +44,8 @@ import {
   templateResourceName,
 } from './types.ts'
 
-export interface TemplateAdmissionDeps extends CheckTemplateDeps {
+export interface TemplateAdmissionDeps extends JudgeTemplateDeps {
   readonly authorizer: Authorizer
-  /** For what takes long, where no client is there to pay for it. */
-  readonly turns: Turns
   /**
    * Namespaces wait for their templates by `pendingLabel` here. Where they do not, a client that put it on would have
    * its namespace treated as one that no other client has written to yet.
@@ -74,9 +71,10 @@ const isNamespaceWrite = (a: Pick<Attributes, 'type'>): boolean =>
 export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin {
   return {
     name: 'NamespaceTemplates',
-    handles: (operation, type, subresource) =>
-      operation !== 'DELETE' &&
-      ((type.group === '' && type.resource === 'namespaces') || (isTemplateType(type) && subresource === '')),
+    handles(operation, type, subresource) {
+      if (isTemplateType(type)) return subresource === '' && (operation !== 'DELETE' || ['validate'])
+      return operation !== 'DELETE' && type.group === '' && type.resource === 'namespaces'
+    },
     async mutate(a) {
       if (isTemplateType(a.type)) return withPruneFinalizer(a)
       if (!isNamespaceWrite(a)) return undefined
@@ -88,7 +86,7 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
       return settleChanged(a, namespace, a.oldObject as Namespace, () => deps.matchers())
     },
     validate(a) {
-      if (isTemplateType(a.type)) return runInSlices(checkTemplate(a, deps), a.slice)
+      if (isTemplateType(a.type)) return judgeTemplate(a, deps)
       if (!isNamespaceWrite(a)) return undefined
       return andThen(judgeNamespaceAhead(a, deps), () => checkNamespace(a, deps))
     },

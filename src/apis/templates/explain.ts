@@ -1,14 +1,15 @@
 /**
- * Which templates of a namespace stand still, and why: read through the API with the rights of the caller. A caller who
- * may not read templates, or a cluster without them, is told nothing.
+ * Which templates of a namespace stand still, and why, those among them that no longer select it: read through the API
+ * with the rights of the caller. A caller who may not read templates, or a cluster without them, is told nothing.
  */
 import type { Client } from '../../client/client.ts'
 import { ifReadable } from '../../client/if-readable.ts'
 import { nameOf } from '../../kube/metadata.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { Namespace } from '../namespaces/types.ts'
 import { compileMatcher, isOptedOut } from './match.ts'
+import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import { type Halt, progressingCondition } from './rollout.ts'
-import { type NamespaceTemplate, templateResource } from './types.ts'
+import { type NamespaceTemplate, templateNameLabel, templateResource } from './types.ts'
 
 const words: Readonly<Record<Halt['reason'], string>> = {
   Disabled: 'is disabled',
@@ -20,18 +21,54 @@ const words: Readonly<Record<Halt['reason'], string>> = {
 
 /** One line for each. */
 export async function explainTemplates(
-  client: Pick<Client, 'list'>,
-  namespace: Pick<KubeObject, 'metadata'>,
+  client: Pick<Client, 'list' | 'discovery'>,
+  namespace: Namespace,
   signal: AbortSignal,
 ): Promise<string[]> {
   if (isOptedOut(namespace)) return []
   const templates = await ifReadable(client.list(templateResource, { signal }))
-  const selecting = (templates?.items ?? []).filter((template) => compileMatcher(template).selects(namespace))
-  return selecting.flatMap((template) => haltOf(template) ?? [])
+  const lines: string[] = []
+  for (const template of templates?.items ?? []) {
+    const halt = haltOf(template)
+    if (halt === undefined) continue
+    const name = `NamespaceTemplate ${JSON.stringify(nameOf(template.metadata))}`
+    if (compileMatcher(template).selects(namespace)) lines.push(`${name} ${halt.word}: ${halt.message}`)
+    else if (await isHeldIn(client, template, namespace, signal)) {
+      lines.push(
+        `${name}, which no longer selects this namespace, ${halt.word}, so what it gave stays: ${halt.message}`,
+      )
+    }
+  }
+  return lines
 }
 
-function haltOf({ metadata, status }: NamespaceTemplate): string | undefined {
+function haltOf({ status }: NamespaceTemplate): { readonly word: string; readonly message: string } | undefined {
   const said = status?.conditions?.find(({ type }) => type === progressingCondition)
-  const halted = said?.status === 'False' ? words[said.reason as Halt['reason']] : undefined
-  return halted && `NamespaceTemplate ${JSON.stringify(nameOf(metadata))} ${halted}: ${said?.message}`
+  const word = said?.status === 'False' ? words[said.reason as Halt['reason']] : undefined
+  return said && word ? { word, message: said.message } : undefined
+}
+
+/** What is recorded no client may read: by what the namespace says, and by labels, of kinds that the caller may see. */
+async function isHeldIn(
+  client: Pick<Client, 'list' | 'discovery'>,
+  template: NamespaceTemplate,
+  namespace: Namespace,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const name = nameOf(template.metadata)
+  if (keysHeld(holdersOf(namespace)).some((key) => key.template === name)) return true
+  const where = {
+    namespace: nameOf(namespace.metadata),
+    labelSelector: `${templateNameLabel}=${name}`,
+    limit: 1,
+    metadataOnly: true,
+    signal,
+  }
+  for (const text of template.status?.kinds ?? []) {
+    const slash = text.lastIndexOf('/')
+    const kind = await client.discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
+    const found = kind && (await ifReadable(client.list(kind, where)))
+    if (found !== undefined && found.items.length > 0) return true
+  }
+  return false
 }

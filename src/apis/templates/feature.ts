@@ -14,7 +14,7 @@ import { type CloneLookups, cloneResolver, cloneResource } from './clones.ts'
 import { namespacePopulation } from './create-populated.ts'
 import { templateKinds } from './kind.ts'
 import { selectTemplates } from './match.ts'
-import { kindFinder, storedIndexOf } from './open-stored-index.ts'
+import { heldLookups, kindFinder, storedIndexOf } from './open-stored-index.ts'
 import { populationConfig } from './population-config.ts'
 import { templateProtection } from './protection.ts'
 import { populationControllers } from './reconcile.ts'
@@ -111,6 +111,7 @@ function templateAdmission(
     optsOutAutomatically: autoOptOut(() => (enabled ? lister.find(configMapType, namespace, name)?.object : undefined)),
     findKind,
     sources: cloneLookups(context, records),
+    ...(enabled ? { held: heldLookups(context, records) } : {}),
     *checkObject(object, parameters) {
       const type = findKind(String(object['apiVersion']), String(object['kind']))
       if (type === undefined) return { errors: [], warnings: [] }

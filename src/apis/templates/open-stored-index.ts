@@ -1,9 +1,10 @@
-/** What tells the population controller of this server what there is: its own store. */
+/** What tells the population controller of this server, and admission, what there is: its own store. */
 import type { FeatureContext } from '../../feature/feature.ts'
 import { parseApiVersion } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { namespaceResource } from '../namespaces/types.ts'
 import type { PopulationDeps } from './population-deps.ts'
+import type { HeldLookups } from './stop-warning.ts'
 import { StoredIndex } from './stored-index.ts'
 import type { StoredRecords } from './stored-records.ts'
 import { VerifiedMark } from './verified-mark.ts'
@@ -37,4 +38,21 @@ export function storedIndexOf(
       onLeft,
       onError,
     })
+}
+
+/** Namespaces read in one step of a look at all of them. */
+const stepNamespaces = 50
+
+export function heldLookups({ stored, typeOf, clock }: FeatureContext, records: StoredRecords): HeldLookups {
+  const type = typeOf(namespaceResource)
+  return {
+    *namespaces() {
+      for (const step of stored.glances(type.storageName, stepNamespaces)) {
+        for (const version of step) yield version.as(type).parsedOnce()
+      }
+    },
+    countNamespaces: () => stored.count(type.storageName, ''),
+    claimsIn: (namespace) => records.of(namespace),
+    now: () => clock.monotonic(),
+  }
 }

@@ -271,7 +271,7 @@ describe('an edit', () => {
   test('is stopped where it would prune in too many, or its rollout is paused', async () => {
     const away = { namespaces: { labelSelector: { matchLabels: { team: 'x' } } }, rollout: { maxPrune: 0 } }
     expect((await plan([templateOf('t', { templates: [c], ...away })])).stop).toBe(
-      'it would delete objects in 1 namespaces, and spec.rollout.maxPrune allows 0',
+      'it would delete objects in 1 of 1 namespaces, spec.rollout.maxPrune allows 0',
     )
     const paused = { annotations: { 'policy.borough.dev/pause-rollout': 'true' } }
     expect((await plan([templateOf('t', { templates: [c] }, paused)])).stop).toBe(
@@ -286,7 +286,7 @@ describe('an edit', () => {
     const spec = { templates: [c], rollout: { maxPrune: 0 } }
     const planned = await plan([templateOf('t', spec)])
     expect(lines(planned)).toEqual(['b: create ConfigMap/c', 'labelled: prune label env'])
-    expect(planned.stop).toMatch(/^it would delete objects in 1 namespaces/)
+    expect(planned.stop).toMatch(/^it would delete objects in 1 of 2 namespaces/)
     // What it sets is told key by key.
     const all = { labelSelector: {} }
     const next = templateOf('t', { namespaces: all, namespaceMetadata: { labels: { env: 'dev' } } })

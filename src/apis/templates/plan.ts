@@ -185,7 +185,7 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
-  const stop = stopOf(version, index, namespaces, selected.length)
+  const stop = stopOf(version, index, namespaces, reachable.filter((n) => version.selects(n)).length)
   const displaces = displacedBy(version, world.matchers.values(), selected)
   return {
     template: name,
@@ -280,7 +280,7 @@ function stopOf(
     if (!isRolloutPaused(version.template)) return undefined
     return `its rollout is paused by annotation ${pauseRolloutAnnotation}`
   }
-  return `it would delete objects in ${pruned} namespaces, and ${excess.allowed}`
+  return `it ${excess.consequence}`
 }
 
 /** Whether a template set labels or annotations of a namespace. */

@@ -22,7 +22,7 @@ import { PopulatedIndex, type PopulatedIndexDeps } from './populated-index.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
 import { isPaused, populationConfig } from './population-config.ts'
 import type { PopulationDeps } from './population-deps.ts'
-import { excessOf, prunes, prunesIn } from './prunes.ts'
+import { excessOf, isPruneLimited, prunes, prunesIn } from './prunes.ts'
 import { PendingRevisions } from './revisions.ts'
 import { Rollouts } from './rollout.ts'
 import { StatusSchedule } from './status-schedule.ts'
@@ -214,10 +214,7 @@ export class PopulationState {
       countAnew: (version) => this.matchedNamespaces.countAnew(version),
       count: (version, namespace) => this.matchedNamespaces.count(version, namespace),
       holds,
-      mayBeStopped: (version) =>
-        !this.rollouts.isSettled(version) &&
-        prunes(version) &&
-        excessOf(version, Number.POSITIVE_INFINITY, () => 0) !== undefined,
+      mayBeStopped: (version) => !this.rollouts.isSettled(version) && prunes(version) && isPruneLimited(version),
       wouldPrune: (version, namespace) =>
         holds(version, nameOf(namespace.metadata)) && prunesIn(version, this.index, namespace),
       enqueue: (name) => this.watches.enqueue(keyOf(name)),

@@ -166,7 +166,9 @@ describe('that is too many', () => {
       allowed === undefined
         ? undefined
         : {
-            allowed: `spec.rollout.maxPrune allows ${allowed}`,
+            consequence:
+              `would delete objects in ${pruned} of ${reached} namespaces, ` +
+              `spec.rollout.maxPrune allows ${allowed}`,
             confirmation: 'kubectl annotate --overwrite namespacetemplate t policy.borough.dev/confirm-prune=3',
           },
     )

@@ -3,12 +3,13 @@ import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedObject, identityOfApplied } from './applied-records.ts'
+import { generationOf } from './ledger.ts'
 import { findBeyond, isDisabled, type Matcher } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import { evaluateParameters } from './parameters.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
 import { identityOf, wantedIn } from './render.ts'
-import { limitOf } from './rollout-limits.ts'
+import { keepsWhatItMade, limitOf } from './rollout-limits.ts'
 import { takesAwayMetadata } from './settle-metadata.ts'
 import { objectsOf } from './template-objects.ts'
 import { hasToken } from './tokens.ts'
@@ -19,6 +20,8 @@ export interface ReachedNamespaces {
   /** Those on which the template set something. */
   withMetadataOf(template: string): Iterable<string>
 }
+
+type Claims = Pick<PopulatedObjects, 'claimsIn'>
 
 /** Namespaces that hold something of the template which `version` does not give them. */
 export function namespacesToPrune(version: Matcher, index: PopulatedObjects, namespaces: ReachedNamespaces): string[] {
@@ -41,40 +44,68 @@ export function prunes({ template }: Matcher): boolean {
  * Whether a version that prunes would do so in a namespace that holds something of the template: in one that has opted
  * out, once it is opted in again. No edit is there then that could be stopped.
  */
-export function prunesIn(version: Matcher, index: PopulatedObjects, namespace: Namespace): boolean {
+export function prunesIn(version: Matcher, index: Claims, namespace: Namespace): boolean {
   if (namespace.metadata.deletionTimestamp !== undefined) return false
   if (version.template.metadata.deletionTimestamp !== undefined) return true
   return !version.selects(namespace) || holdsMore(version, index, namespace)
 }
 
 export interface PruneExcess {
-  /** How many namespaces are allowed, and what says so. */
-  readonly allowed: string
+  /** `would delete objects in 7 of 40 namespaces, spec.rollout.maxPrune allows 5 (the default)` */
+  readonly consequence: string
   /** What lets it happen all the same. */
   readonly confirmation: string
+}
+
+/** Whether anything can keep it from deleting: orphaning destroys nothing, and what is confirmed is meant. */
+export function isPruneLimited({ template: { metadata, spec } }: Matcher): boolean {
+  if (spec?.deletionPolicy === 'Orphan') return false
+  return metadata.annotations?.[confirmPruneAnnotation] !== String(metadata.generation)
 }
 
 /**
  * Whether a version would delete objects in more namespaces than it may, unconfirmed; undefined = it may. `reached`:
  * namespaces that it selects or holds something in.
  */
-export function excessOf({ template }: Matcher, pruned: number, reached: () => number): PruneExcess | undefined {
-  const { annotations, generation } = template.metadata
-  const name = nameOf(template.metadata)
-  const { spec } = template
-  // Orphaning destroys nothing.
-  if (spec?.deletionPolicy === 'Orphan') return undefined
-  if (annotations?.[confirmPruneAnnotation] === String(generation)) return undefined
+export function excessOf(version: Matcher, pruned: number, reached: () => number): PruneExcess | undefined {
+  if (!isPruneLimited(version)) return undefined
+  const { metadata, spec } = version.template
+  // It may hold objects in some namespaces and have set labels on others.
+  const whole = (): number => Math.max(pruned, reached())
   const { maxPrune } = spec?.rollout ?? {}
-  const most = limitOf(maxPrune, reached)
+  const most = limitOf(maxPrune, whole)
   if (pruned <= most) return undefined
+  const allowed = `spec.rollout.maxPrune allows ${maxPrune ?? `${most} (the default)`}`
+  const confirm = `${confirmPruneAnnotation}=${metadata.generation}`
   return {
-    allowed: `spec.rollout.maxPrune allows ${maxPrune ?? `${most} (the default)`}`,
-    confirmation: `kubectl annotate --overwrite namespacetemplate ${name} ${confirmPruneAnnotation}=${generation}`,
+    consequence: `would delete objects in ${pruned} of ${whole()} namespaces, ${allowed}`,
+    confirmation: `kubectl annotate --overwrite namespacetemplate ${nameOf(metadata)} ${confirm}`,
   }
 }
 
-function holdsMore({ template }: Matcher, index: PopulatedObjects, namespace: Namespace): boolean {
+/** Namespaces named in a message. */
+const named = 5
+
+/** For its author and for who looks after it: in which namespaces, and what to do. */
+export function stopText(version: Matcher, pruned: ReadonlySet<string>, excess: PruneExcess): string {
+  const isDeleted = version.template.metadata.deletionTimestamp !== undefined
+  const name = nameOf(version.template.metadata)
+  const more = pruned.size > named ? ', ...' : ''
+  const first = firstOf(pruned, named).join(', ')
+  return (
+    `${isDeleted ? 'deleting the template' : `generation ${generationOf(version)}`} ${excess.consequence}: ` +
+    `${first}${more}; nothing is changed. If it is meant, confirm it with: ${excess.confirmation}; if not, ` +
+    (isDeleted ? keepsWhatItMade(name) : `go back with: borough template rollback ${name}`)
+  )
+}
+
+function firstOf<T>(all: Iterable<T>, most: number): T[] {
+  const first: T[] = []
+  for (const one of all) if (first.push(one) === most) break
+  return first
+}
+
+function holdsMore({ template }: Matcher, index: Claims, namespace: Namespace): boolean {
   const { name } = template.metadata
   const claims = index.claimsIn(nameOf(namespace.metadata)).filter((o) => o.template === name)
   // What was applied last stays until the namespace gives what is asked: then it goes, and no edit is there to stop.

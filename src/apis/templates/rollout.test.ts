@@ -22,7 +22,8 @@ class World {
     ledger: this.ledger,
     findTemplate: () => this.present,
     countMatched: () => this.matched,
-    excessOf: (_, pruned) => (pruned <= this.allowed ? undefined : { allowed: 'few are allowed', confirmation: 'yes' }),
+    excessOf: (_, pruned) =>
+      pruned <= this.allowed ? undefined : { consequence: `would delete in ${pruned}`, confirmation: 'yes' },
     wake: (names) => this.woken.push(...names),
   })
 
@@ -49,7 +50,7 @@ test('where it would delete in too many it begins none, until it is told of fewe
   expect(world.rollouts.review(next)).toEqual({
     reason: 'TooManyPrunes',
     message:
-      'generation 2 would delete objects in 6 namespaces, few are allowed: n1, n2, n3, n4, n5, ...; nothing is ' +
+      'generation 2 would delete in 6: n1, n2, n3, n4, n5, ...; nothing is ' +
       'changed. If it is meant, confirm it with: yes; if not, go back with: borough template rollback t',
   })
   expect([world.begin(next, 'b'), world.woken]).toEqual([[undefined], []])
@@ -163,7 +164,7 @@ describe('what holds a rollout is told of', () => {
     expect(world.rollouts.review(deleted)).toEqual({
       reason: 'TooManyPrunes',
       message:
-        'deleting the template would delete objects in 2 namespaces, few are allowed: a, b; nothing is changed. If ' +
+        'deleting the template would delete in 2: a, b; nothing is changed. If ' +
         'it is meant, confirm it with: yes; if not, keep what it made, and create it again with spec.adopt: true: ' +
         `kubectl patch namespacetemplate t --type=merge -p '{"spec":{"deletionPolicy":"Orphan"}}'`,
     })

@@ -22,8 +22,8 @@
 import { nameOf } from '../../kube/metadata.ts'
 import { generationOf, isSameVersion, type TemplateLedger } from './ledger.ts'
 import { findBeyond, isDisabled, isRolloutPaused, type Matcher } from './match.ts'
-import type { PruneExcess } from './prunes.ts'
-import { keepsWhatItMade, limitOf } from './rollout-limits.ts'
+import { type PruneExcess, stopText } from './prunes.ts'
+import { limitOf } from './rollout-limits.ts'
 import { applyAnnotation, type NamespaceTemplate, pauseRolloutAnnotation } from './types.ts'
 
 const haltReasons = ['Paused', 'PopulationPaused', 'TooManyPrunes'] as const
@@ -61,8 +61,6 @@ interface RolloutState {
   prunes: Halt | undefined
 }
 
-/** Namespaces named in a message. */
-const named = 5
 export const progressingCondition = 'Progressing'
 export const completeReason = 'Complete'
 /** Every selected namespace has been reached, and in some it failed: there it is tried again, and nothing waits. */
@@ -218,17 +216,7 @@ export class Rollouts {
   #tooManyPrunes(version: Matcher, pruned: ReadonlySet<string>): Halt | undefined {
     const excess = this.#deps.excessOf(version, pruned.size)
     if (excess === undefined) return undefined
-    const isDeleted = version.template.metadata.deletionTimestamp !== undefined
-    const more = pruned.size > named ? ', ...' : ''
-    const first = firstOf(pruned, named).join(', ')
-    const message =
-      `${isDeleted ? 'deleting the template' : `generation ${generationOf(version)}`} would delete objects in ` +
-      `${pruned.size} namespaces, ${excess.allowed}: ${first}${more}; ` +
-      `nothing is changed. If it is meant, confirm it with: ${excess.confirmation}; if not, ` +
-      (isDeleted
-        ? keepsWhatItMade(templateName(version))
-        : `go back with: borough template rollback ${templateName(version)}`)
-    return { reason: 'TooManyPrunes', message }
+    return { reason: 'TooManyPrunes', message: stopText(version, pruned, excess) }
   }
 
   #wake(state: RolloutState): void {
@@ -242,12 +230,6 @@ export class Rollouts {
     for (const namespace of next) state.waiting.delete(namespace)
     this.#deps.wake(next)
   }
-}
-
-function firstOf<T>(all: Iterable<T>, most: number): T[] {
-  const first: T[] = []
-  for (const one of all) if (first.push(one) === most) break
-  return first
 }
 
 const pausedByAnnotation = (name: string): Halt => ({
