@@ -3,7 +3,7 @@
  *
  * Virtual time is the work, in seat-milliseconds, that each active queue has been given its fair share of. It passes at
  *
- *     min(limit, seats in use + seats asked for) / active queues      seat-milliseconds per millisecond
+ *     min(limit, seats in use) / active queues      seat-milliseconds per millisecond
  *
  * A queue's `nextStart` says how much work it has been given. The waiting request that would be done first, nextStart
  * plus its estimated work, is dispatched. Its estimate moves nextStart forward at once, and at its end the real
@@ -12,6 +12,10 @@
  * Ours: seats alone do not model a server with one main thread, where a request that holds the thread makes all others
  * stand still. A millisecond of the thread is a millisecond of every seat, so `charge` counts it as that much work: it
  * moves the queue's nextStart forward, and virtual time as if the work had been shared out.
+ *
+ * And ours: upstream counts seats that are asked for, too, since there requests wait only where all seats are in use.
+ * Here they also wait for the next turn (`turn.ts`). Counted, virtual time would run ahead of the work that is done, so
+ * of all queues where requests wait: a newcomer begins at the present, behind everything that came before it.
  *
  * Always: the seats in use stay within the limit, except for a request that is wider than the whole limit, which runs
  * alone, and after the limit has been lowered. No queue is longer than its limit.
@@ -339,7 +343,7 @@ export class QueueSet {
   /** To be called before anything changes: the present state has held since the last call. */
   #syncAt(nowMs: number): void {
     if (this.#activeQueues > 0) {
-      const busy = Math.min(this.#limit, this.#seatsInUse + this.#seatsWaiting)
+      const busy = Math.min(this.#limit, this.#seatsInUse)
       this.#virtualTime += ((nowMs - this.#virtualTimeAtMs) * busy) / this.#activeQueues
     }
     this.#virtualTimeAtMs = nowMs

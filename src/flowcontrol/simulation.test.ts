@@ -249,6 +249,42 @@ describe('requests that are answered without a pause', () => {
     await endTurn()
     expect([served.length, ends]).toEqual([9, []])
   })
+
+  test('begin in the next turn, however many of another flow wait for turns, and few seats are in use', async () => {
+    const ends: (() => void)[] = []
+    const { apf, hold } = heldWorld(ends)
+    let waiting = 0
+    const served: string[] = []
+    const send = (user: string): void => {
+      waiting++
+      const serve = (admission: Admission): void => {
+        waiting--
+        served.push(user)
+        hold(1)
+        seatOf(admission).release(1)
+      }
+      const answer = apf.admit(requestOf(user, {}, 0), patient)
+      if (answer instanceof Promise) void answer.then(serve)
+      else serve(answer)
+    }
+    // Ten requests begin in a turn, which lasts for twice as long: sockets are read, answers are written.
+    const flood = async (turns: number): Promise<void> => {
+      for (let i = 0; i < turns; i++) {
+        while (waiting < 100) send('flood')
+        hold(10)
+        ends.shift()?.()
+        await new Promise(setImmediate)
+      }
+    }
+    await flood(20)
+    for (let i = 0; i < 5; i++) {
+      send('mouse')
+      const before = served.length
+      await flood(1)
+      expect(served.slice(before)).toContain('mouse')
+      await flood(3)
+    }
+  })
 })
 
 /** A level with more seats than are asked for. `hold`: the thread works for so long. */
