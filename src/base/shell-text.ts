@@ -22,10 +22,12 @@ export const objectArguments = (resource: string, name: string): string =>
 
 /** In one line, and nothing that a terminal takes for a command: what does not show as it is, as JSON escapes it. */
 export const visibleText = (text: string): string =>
-  text.replaceAll(new RegExp(unseen, 'gu'), (character) => {
-    const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
-    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
-  })
+  unseen.test(text) ? text.replaceAll(new RegExp(unseen, 'gu'), escapedInJson) : text
+
+function escapedInJson(character: string): string {
+  const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+}
 
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 const escaped = (character: string): string => {

@@ -73,12 +73,18 @@ export async function serialized(value: unknown, format: 'json' | 'yaml'): Promi
 
 /** Every text in it as `visibleText` has it: none sends a terminal commands, or looks like further lines. */
 export function visibleValue<T>(value: T): T {
+  // A plan over thousands of namespaces holds the same many times, and many times one text.
+  const known = new Map<unknown, unknown>()
+  const visible = (part: unknown): unknown => {
+    if (typeof part === 'string') return visibleText(part)
+    if (typeof part !== 'object' || part === null) return part
+    const before = known.get(part)
+    if (before !== undefined) return before
+    const made = Array.isArray(part)
+      ? part.map(visible)
+      : Object.fromEntries(Object.entries(part).map(([key, each]) => [visibleText(key), visible(each)]))
+    known.set(part, made)
+    return made
+  }
   return visible(value) as T
-}
-
-function visible(value: unknown): unknown {
-  if (typeof value === 'string') return visibleText(value)
-  if (Array.isArray(value)) return value.map(visible)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [visibleText(key), visible(each)]))
 }

@@ -28,9 +28,13 @@ export function planText(plan: TemplatePlan, paint: Paint = plain, isWide = fals
     lines.push(`in ${count(both, 'namespace')} ${what}: the first by name gives it`)
   }
   const alike = new Map<string, string[]>()
+  const texts = new Map<readonly PlannedObject[], string>()
   for (const { namespace, objects } of namespaces) {
-    const text = objects.map((object) => objectText(object, paint)).join('\n')
-    alike.set(text, [...(alike.get(text) ?? []), namespace])
+    const text = texts.get(objects) ?? objects.map((object) => objectText(object, paint)).join('\n')
+    texts.set(objects, text)
+    const names = alike.get(text)
+    if (names === undefined) alike.set(text, [namespace])
+    else names.push(namespace)
   }
   for (const [text, names] of alike) {
     const more = names.length > most ? ` and ${names.length - most} more` : ''

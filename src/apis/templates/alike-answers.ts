@@ -5,7 +5,7 @@
  * asked everywhere. ADR 0102 says what is lost by that.
  */
 
-/** Namespaces that are asked, before the others are believed to answer alike. */
+/** Default: namespaces that are asked, before the others are believed to answer alike. */
 export const askedOfAlike = 100
 
 interface Question {
@@ -20,21 +20,34 @@ interface Question {
 
 export interface Asking<T> {
   readonly ask: () => Promise<T>
-  /** What of an answer must be alike. */
-  readonly said: (answer: T) => string
+  /** What of an answer must be alike; undefined: it stands for no other. */
+  readonly said: (answer: T) => string | undefined
   /** An answer as it is kept for others. */
   readonly keep: (answer: T) => unknown
   /** What another place was answered, as the answer here. */
   readonly share: (kept: unknown) => T
+  /** Whether what is kept stands for others still. */
+  readonly isBelieved?: (kept: unknown) => boolean
   /** Of the texts in the question that are this place's own: a server may find longer ones too long. */
   readonly lengths: readonly number[]
 }
 
 export class AlikeAnswers {
+  readonly #asked: number
   readonly #questions = new Map<string, Question>()
 
+  constructor(asked: number = askedOfAlike) {
+    this.#asked = asked
+  }
+
+  /** No place has refused it, or answered it otherwise. */
+  isAlike(question: string): boolean {
+    return this.#questions.get(question)?.isAlike !== false
+  }
+
   /** @param question all that the answer depends on, its place excepted */
-  async of<T>(question: string, { ask, said: saidBy, keep, share, lengths }: Asking<T>): Promise<T> {
+  async of<T>(question: string, asking: Asking<T>): Promise<T> {
+    const { ask, said: saidBy, keep, share, lengths, isBelieved = () => true } = asking
     const known: Question = this.#questions.get(question) ?? {
       answered: 0,
       isAlike: true,
@@ -44,7 +57,8 @@ export class AlikeAnswers {
     }
     this.#questions.set(question, known)
     const isShort = lengths.every((length, i) => length <= (known.lengths[i] ?? 0))
-    if (known.isAlike && known.answered >= askedOfAlike && isShort) return share(known.kept)
+    const isKnown = known.isAlike && known.answered >= this.#asked && isShort
+    if (isKnown && isBelieved(known.kept)) return share(known.kept)
     try {
       const answer = await ask()
       const said = saidBy(answer)
@@ -54,7 +68,7 @@ export class AlikeAnswers {
       }
       known.answered++
       known.lengths = known.lengths.map((length, i) => Math.max(length, lengths[i] ?? 0))
-      if (known.said !== said) known.isAlike = false
+      if (said === undefined || known.said !== said) known.isAlike = false
       return answer
     } catch (error) {
       known.isAlike = false

@@ -29,6 +29,14 @@ export interface DryRun {
   find(title: string): DryRunChange | undefined
   /** Something was not asked of the server, since it answered the same question alike elsewhere. */
   isShared(): boolean
+  /** What was asked, as `AlikeAnswers` knows it; undefined: something else too, which stands for no other namespace. */
+  questions(): Questions | undefined
+}
+
+export interface Questions {
+  readonly asked: readonly string[]
+  /** What would be made of something, which may be otherwise elsewhere though all is alike. */
+  readonly isOfWrites: boolean
 }
 
 export interface DryRunDeps {
@@ -37,6 +45,8 @@ export interface DryRunDeps {
   readonly index: Pick<PopulatedObjects, 'find'>
   /** Absent: each question is asked. */
   readonly alike?: AlikeAnswers
+  /** The texts of the namespace, where they are known already. */
+  readonly texts?: PlaceTexts
 }
 
 type Ref = { readonly namespace?: string; readonly name: string }
@@ -53,9 +63,14 @@ interface Answered<T> {
 }
 
 /** Asks about one namespace what no others have answered alike. */
-function startAsking({ namespace, index, alike }: Omit<DryRunDeps, 'client'>) {
+function startAsking({ namespace, index, alike, texts = new PlaceTexts(namespace) }: Omit<DryRunDeps, 'client'>) {
   let isShared = false
-  const texts = new PlaceTexts(namespace)
+  let isOfWrites = false
+  let isAlone = false
+  const asked: string[] = []
+  const alone = (): void => {
+    isAlone = true
+  }
   /** `given`: what is sent. Of an object that carries no label of ours it is not known whether it says the same. */
   const ask = <T>(
     question: { readonly verb: string; readonly resource: GroupVersionResource; readonly name: string },
@@ -65,9 +80,13 @@ function startAsking({ namespace, index, alike }: Omit<DryRunDeps, 'client'>) {
   ): Promise<T> => {
     const { verb, resource, name } = question
     const live = index.find(resource, nameOf(namespace.metadata), name)
-    if (alike === undefined || (live === undefined) !== isCreation) return how.ask()
-    const asked = [verb, placeOf(resource, name), live?.unplaced?.digest ?? live?.digest, given]
-    const { text, marks: sent } = texts.takeOut(JSON.stringify(asked))
+    if (verb !== 'get') isOfWrites = true
+    if (alike === undefined || (live === undefined) !== isCreation) {
+      alone()
+      return how.ask()
+    }
+    const place = [verb, placeOf(resource, name), live?.unplaced?.digest ?? live?.digest, given]
+    const { text, marks: sent } = texts.takeOut(JSON.stringify(place))
     const marks = [...new Set([...sent, ...(live?.unplaced?.marks ?? [])])].sort()
     const onShared = (answer: T): T => {
       // What an object says is known by its digest; what would be made of it is believed.
@@ -77,17 +96,22 @@ function startAsking({ namespace, index, alike }: Omit<DryRunDeps, 'client'>) {
     const own = { ask: how.ask, lengths: texts.lengthsOf(marks) }
     if (marks.length === 0) {
       const [said, keep] = [(answer: T) => digestOf(how.said(answer)), (answer: T) => answer]
-      return alike.of(digestOf(text), { ...own, said, keep, share: (kept) => onShared(kept as T) })
+      const key = digestOf(text)
+      asked.push(key)
+      return alike.of(key, { ...own, said, keep, share: (kept) => onShared(kept as T) })
     }
     const out = (value: unknown): string => texts.takeOut(JSON.stringify(value)).text
-    return alike.of(digestOf([text, ...texts.shapesOf(marks)]), {
+    const key = digestOf([text, ...texts.shapesOf(marks)])
+    asked.push(key)
+    return alike.of(key, {
       ...own,
       said: (answer) => digestOf(out(how.said(answer))),
       keep: out,
       share: (kept) => onShared(JSON.parse(texts.putIn(String(kept))) as T),
     })
   }
-  return { ask, isShared: () => isShared }
+  const questions = (): Questions | undefined => (isAlone ? undefined : { asked, isOfWrites })
+  return { ask, alone, isShared: () => isShared, questions }
 }
 
 /** Questions to the server about one namespace, and what was answered. */
@@ -95,7 +119,7 @@ function startRehearsal(deps: DryRunDeps) {
   const { client, namespace } = deps
   const changes = new Map<string, DryRunChange>()
   const seen = new Map<string, KubeObject | undefined>()
-  const { ask, isShared } = startAsking(deps)
+  const { ask, ...asked } = startAsking(deps)
   /** An answer about an object in another namespace, as one about this. */
   const here = <T extends KubeObject>(object: T, live: PopulatedObject | undefined): T => {
     const { name } = namespace.metadata
@@ -148,22 +172,25 @@ function startRehearsal(deps: DryRunDeps) {
     return after
   }
 
-  return { changes, seen, ask, look, change, isShared }
+  return { changes, seen, ask, look, change, ...asked }
 }
 
 /** For one pass over one namespace. */
 export function startDryRun(deps: DryRunDeps): DryRun {
   const { client, namespace } = deps
-  const { changes, seen, ask, look, change, isShared } = startRehearsal(deps)
+  const { changes, seen, ask, look, change, alone, isShared, questions } = startRehearsal(deps)
   return {
     find: (title) => changes.get(title),
     isShared,
+    questions,
     client: {
       discovery: client.discovery,
       async get(resource, ref, options) {
         const found = await look(resource, ref, options)
+        if (found !== undefined) return found as never
+        alone()
         // Asked again for its answer.
-        return (found as never) ?? client.get(resource, ref, options)
+        return client.get(resource, ref, options)
       },
       async apply(resource, object, options: ApplyOptions) {
         // One that must be absent is created, or refused.
@@ -187,6 +214,7 @@ export function startDryRun(deps: DryRunDeps): DryRun {
         const before = seen.get(placeOf(resource, nameOf(metadata)))
         // It would be created, as the apply before this says.
         if (before === undefined) return object as never
+        alone()
         const after = await client.update(resource, object, { ...options, dryRun: true })
         if (options?.dryRun !== true) changes.set(`${kind}/${metadata.name}`, { before, after })
         return after as never

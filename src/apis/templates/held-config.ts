@@ -12,11 +12,14 @@ import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import { digestOf } from './digest.ts'
 import { templateFieldManager } from './types.ts'
 
-/**
- * The digest of what we applied last; undefined if it can't be told. Compare it with `configDigest`. `type`: what it is
- * one of, which items of a list do not say.
- */
+/** The digest of what we applied last; undefined if it can't be told. Compare it with `configDigest`. */
 export function heldDigest(object: KubeObject, type: ServedKind): string | undefined {
+  const held = heldConfig(object, type)
+  return held && digestOf(held)
+}
+
+/** What `heldDigest` is a digest of. `type`: what the object is one of, which items of a list do not say. */
+export function heldConfig(object: KubeObject, type: ServedKind): JsonObject | undefined {
   const apiVersion = apiVersionOf(type)
   const entry = (object.metadata.managedFields ?? []).find(
     (m) => m.manager === templateFieldManager && m.operation === 'Apply' && !m.subresource,
@@ -26,9 +29,8 @@ export function heldDigest(object: KubeObject, type: ServedKind): string | undef
   if (!isObject(held)) return undefined
   const { name, namespace } = object.metadata
   const owned = isObject(held['metadata']) ? held['metadata'] : {}
-  return digestOf(
-    sortKeys({ ...held, apiVersion, kind: type.kind, metadata: { ...owned, name, namespace } } as JsonObject),
-  )
+  const config = { ...held, apiVersion, kind: type.kind, metadata: { ...owned, name, namespace } }
+  return sortKeys(config as JsonObject) as JsonObject
 }
 
 export const configDigest = (config: KubeObject): string => digestOf(sortKeys(config as unknown as JsonObject))

@@ -3,12 +3,20 @@
  * says. A client that may edit the object may write the first two, so they prove nothing; `applied-records.ts` says
  * what does.
  */
-import type { KubeObject } from '../../kube/types.ts'
-import { digestOf } from './digest.ts'
+import type { KubeObject, ManagedFieldsEntry } from '../../kube/types.ts'
+import { digestOfText } from './digest.ts'
 import { templateFieldManager, templateNameLabel } from './types.ts'
 
-const hasApplyEntry = ({ metadata }: KubeObject): boolean =>
-  (metadata.managedFields ?? []).some((m) => m.manager === templateFieldManager && m.operation === 'Apply')
+const isApplyEntry = ({ manager, operation }: ManagedFieldsEntry): boolean =>
+  manager === templateFieldManager && operation === 'Apply'
+
+const hasApplyEntry = ({ metadata }: KubeObject): boolean => (metadata.managedFields ?? []).some(isApplyEntry)
+
+/** Which of its fields templates gave. */
+export const fieldsApplied = ({ metadata }: KubeObject): readonly unknown[] =>
+  (metadata.managedFields ?? [])
+    .filter(isApplyEntry)
+    .map(({ apiVersion, subresource, fieldsV1 }) => [apiVersion, subresource, fieldsV1])
 
 /** It carries the label (of this template, or of any) and an Apply entry of ours, as after a restore from a backup. */
 export function isMarked(object: KubeObject, template?: string): boolean {
@@ -32,12 +40,14 @@ export function contentDigest(object: KubeObject): string {
   const { labels } = object.metadata
   const known = labels && digests.get(labels)
   if (known !== undefined && isMadeOf(object, known.object)) return known.digest
-  const digest = digestOf(contentOf(object))
+  const digest = digestOfText(contentText(object))
   if (labels !== undefined) digests.set(labels, { object, digest })
   return digest
 }
 
 /** What `contentDigest` is a digest of. */
+export const contentText = (object: KubeObject): string => JSON.stringify(contentOf(object))
+
 export function contentOf(object: KubeObject): readonly unknown[] {
   const { apiVersion: _a, kind: _k, metadata, status: _s, ...content } = object
   const { labels, annotations, deletionTimestamp } = metadata

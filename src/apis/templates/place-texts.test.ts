@@ -86,17 +86,3 @@ describe('names have one shape', () => {
 
   test('each of them has its own', () => expect(alice.shapesOf([2, 0])).toEqual(['2aaa', '0aaa']))
 })
-
-describe('what an object says, but for these texts', () => {
-  const object = (data: object): KubeObject => ({ metadata: { name: 'c' }, data }) as KubeObject
-  const bob = new PlaceTexts(namespace('prod', { ...creator('bert'), ...owner('bill') }))
-
-  test('is one digest for objects of namespaces that are alike', () => {
-    const digest = alice.contentDigest(object({ a: 'dev of alice' }))
-    expect(digest?.marks).toEqual([0, 2])
-    expect(bob.contentDigest(object({ a: 'prod of bert' }))).toEqual(digest)
-    expect(bob.contentDigest(object({ a: 'prod of bill' }))?.digest).not.toBe(digest?.digest)
-  })
-
-  test('is none where none of them is in it', () => expect(alice.contentDigest(object({ a: 'b' }))).toBeUndefined())
-})

@@ -4,19 +4,17 @@
  */
 import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { digestOf } from './digest.ts'
-import { contentOf } from './marks.ts'
 import { creatorOf, ownerOf } from './match.ts'
 
 interface Text {
   /** A control character: JSON has none, so that what is put back is just what was taken out. */
   readonly mark: string
+  readonly plain: string
   /** As it stands in JSON. */
   readonly text: string
-  readonly shape: string
 }
 
-/** A text without marks, and which marks stand in it. */
+/** A text with marks, and which stand in it. */
 export interface Unplaced {
   readonly text: string
   readonly marks: readonly number[]
@@ -30,8 +28,8 @@ export class PlaceTexts {
     // A text twice is the first one's.
     this.#texts = all.map((plain, i) => ({
       mark: String.fromCharCode(i + 1),
+      plain,
       text: all.indexOf(plain) < i ? '' : JSON.stringify(plain).slice(1, -1),
-      shape: shapeOf(plain),
     }))
   }
 
@@ -53,17 +51,11 @@ export class PlaceTexts {
 
   /** What of these texts themselves a server may judge: what characters they have, and where. */
   shapesOf(marks: readonly number[]): readonly string[] {
-    return marks.map((i) => `${i}${this.#texts[i]?.shape}`)
+    return marks.map((i) => `${i}${shapeOf(this.#texts[i]?.plain ?? '')}`)
   }
 
   lengthsOf(marks: readonly number[]): readonly number[] {
     return marks.map((i) => this.#texts[i]?.text.length ?? 0)
-  }
-
-  /** What stands for all that an object says, but for these texts; undefined where none of them is in it. */
-  contentDigest(object: KubeObject): { readonly digest: string; readonly marks: readonly number[] } | undefined {
-    const { text, marks } = this.takeOut(JSON.stringify(contentOf(object)))
-    return marks.length === 0 ? undefined : { digest: digestOf(text), marks }
   }
 }
 

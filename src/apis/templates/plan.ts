@@ -11,33 +11,20 @@ import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { AlikeAnswers, askedOfAlike } from './alike-answers.ts'
-import type { ResolveClone } from './clones.ts'
-import { type Difference, differences } from './differences.ts'
 import { type DisplacedObject, displacedBy } from './displaced.ts'
-import { startDryRun } from './dry-run-client.ts'
 import { dryRunDeletion, dryRunTemplate } from './dry-run-template.ts'
 import { kindsEverOf } from './kinds.ts'
 import { listWithHeld } from './list-with-held.ts'
-import { compileMatcher, isDisabled, isOptedOut, isRolloutPaused, type Matcher, selectTemplates } from './match.ts'
+import { compileMatcher, isDisabled, isOptedOut, isRolloutPaused, type Matcher } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
-import type { ObjectResult } from './object-result.ts'
-import { PlaceTexts } from './place-texts.ts'
-import { populate } from './populate.ts'
-import { PopulatedIndex, type PopulatedIndexDeps } from './populated-index.ts'
+import { PlacedDigests } from './placed-digests.ts'
+import { type PlannedObject, type PlannedWorld, planNamespace } from './plan-namespace.ts'
+import { PopulatedIndex } from './populated-index.ts'
 import { excessOf, namespacesToPrune } from './prunes.ts'
 import { readClones } from './read-clones.ts'
 import { type NamespaceTemplate, pauseRolloutAnnotation, templateGroups, templateResource } from './types.ts'
 
-export interface PlannedObject {
-  /** `RoleBinding/admin` */
-  readonly object: string
-  readonly action: 'create' | 'change' | 'prune' | 'orphan' | 'refuse' | 'skip'
-  /** For change. */
-  readonly differences?: readonly Difference[]
-  /** For refuse and skip: why it would not be done. */
-  readonly reason?: string
-  readonly message?: string
-}
+export type { PlannedObject }
 
 export interface PlannedNamespace {
   readonly namespace: string
@@ -69,6 +56,8 @@ export interface PlanDeps {
   readonly report?: ReportProgress
   /** Of more namespaces answers of some are believed to be those of others (`alike-answers.ts`). Default: 1,000. */
   readonly asksEachUpTo?: number
+  /** How many alike are asked then. Default: `askedOfAlike`. */
+  readonly asksOfAlike?: number
 }
 
 export function isTemplate({ apiVersion, kind }: Partial<KubeObject>): boolean {
@@ -89,7 +78,7 @@ export async function planTemplates(
   templates: readonly KubeObject[],
   deletions: readonly string[] = [],
 ): Promise<readonly TemplatePlan[]> {
-  const { client, clock, report = () => undefined, asksEachUpTo = defaultAsksEachUpTo } = deps
+  const { client, clock, report = () => undefined, asksEachUpTo = defaultAsksEachUpTo, asksOfAlike } = deps
   const stop = new AbortController()
   const signal = AbortSignal.any([deps.signal, stop.signal])
   try {
@@ -103,7 +92,7 @@ export async function planTemplates(
     const matchers = new Map([...present, ...planned].map((t) => [nameOf(t.metadata), compileMatcher(t)]))
     const toldRead = (done: number): void => report({ doing: 'reading', done, unit: 'namespaces' })
     const namespaces = (await listWithHeld(client, namespaceResource, signal, toldRead)) as Namespace[]
-    const texts = namespaces.length > asksEachUpTo ? textsIn(namespaces) : undefined
+    const digests = namespaces.length > asksEachUpTo ? new PlacedDigests(namespaces) : undefined
     let broken: unknown
     const index = new PopulatedIndex({
       client,
@@ -115,7 +104,7 @@ export async function planTemplates(
         broken ??= error
         stop.abort()
       },
-      ...(texts === undefined ? {} : { unplaced: texts }),
+      ...(digests === undefined ? {} : { digests }),
     })
     await watchKinds(client, index, [...present, ...planned], signal, report).catch((error: unknown) => {
       throw broken ?? error
@@ -126,6 +115,8 @@ export async function planTemplates(
       [...matchers.values()].map((m) => m.template),
       signal,
     )
+    const alike = { asksEachUpTo, asksOfAlike }
+    const world: World = { client, index, digests, clones, matchers, namespaces, signal, report, ...alike }
     const plans: TemplatePlan[] = []
     for (const template of planned) {
       const version = compileMatcher(template)
@@ -134,7 +125,7 @@ export async function planTemplates(
       plans.push({
         isNew,
         ...isDeletion,
-        ...(await planOne({ client, index, clones, matchers, namespaces, signal, report, asksEachUpTo }, version)),
+        ...(await planOne(world, version)),
       })
     }
     return plans
@@ -143,21 +134,14 @@ export async function planTemplates(
   }
 }
 
-/** What objects say but for what is their namespace's own. */
-function textsIn(namespaces: readonly Namespace[]): NonNullable<PopulatedIndexDeps['unplaced']> {
-  const texts = new Map(namespaces.map((n) => [n.metadata.name, new PlaceTexts(n)]))
-  return (object) => texts.get(object.metadata.namespace)?.contentDigest(object)
-}
-
-interface World {
-  readonly client: Client
+interface World extends PlannedWorld {
   readonly index: PopulatedIndex
-  readonly clones: ResolveClone
-  readonly matchers: ReadonlyMap<string, Matcher>
+  /** Where there are more namespaces than are asked each. */
+  readonly digests: PlacedDigests | undefined
   readonly namespaces: readonly Namespace[]
-  readonly signal: AbortSignal
   readonly report: ReportProgress
   readonly asksEachUpTo: number
+  readonly asksOfAlike: number | undefined
 }
 
 async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePlan, 'isNew'>> {
@@ -171,7 +155,11 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
   // A template that is switched off takes nothing away.
   const concerned =
     isDisabled(template) && !isDeleted ? [] : reachable.filter((n) => (!isDeleted && version.selects(n)) || holds(n))
-  const alike = concerned.length <= world.asksEachUpTo ? undefined : new AlikeAnswers()
+  const { digests, asksEachUpTo, asksOfAlike } = world
+  const alike =
+    digests === undefined || concerned.length <= asksEachUpTo
+      ? undefined
+      : { digests, answers: new AlikeAnswers(asksOfAlike), plans: new AlikeAnswers(asksOfAlike) }
   const planned: PlannedNamespace[] = []
   let believed = 0
   let done = 0
@@ -179,9 +167,9 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
   const worker = async (): Promise<void> => {
     for (const namespace of waiting) {
       world.report({ doing: `planning ${name}`, done: done++, total: concerned.length, unit: 'namespaces' })
-      const { isShared, ...one } = await planNamespace(world, template, namespace, alike)
+      const { objects, isShared } = await planNamespace(world, template, namespace, alike)
       if (isShared) believed++
-      if (one.objects.length > 0) planned.push(one)
+      if (objects.length > 0) planned.push({ namespace: nameOf(namespace.metadata), objects })
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
@@ -202,66 +190,6 @@ function allOver(namespaces: readonly Namespace[]): readonly Namespace[] {
   const step = Math.max(1, Math.floor(namespaces.length / askedOfAlike))
   return Array.from({ length: step }, (_, from) => namespaces.filter((_n, i) => i % step === from)).flat()
 }
-
-async function planNamespace(
-  { client, index, clones, matchers, signal }: World,
-  template: NamespaceTemplate,
-  namespace: Namespace,
-  alike: AlikeAnswers | undefined,
-): Promise<PlannedNamespace & { readonly isShared: boolean }> {
-  const dryRun = startDryRun({ client, namespace, index, ...(alike === undefined ? {} : { alike }) })
-  const name = nameOf(template.metadata)
-  const results = await populate(
-    { client: dryRun.client, index, clones },
-    {
-      namespace,
-      templates: selectTemplates(matchers.values(), namespace),
-      only: name,
-      policyOf: (of) => (of === name ? (template.spec?.deletionPolicy ?? 'Delete') : 'Keep'),
-      ignoresExtra: true,
-      signal,
-    },
-  )
-  const planned = results.flatMap((result) => planObject(result, dryRun.find(result.object)) ?? [])
-  // What goes stands in the order in which the watches told of it: another in each namespace.
-  const goes = planned.filter(isGoing).sort((a, b) => (a.object < b.object ? -1 : 1))
-  const objects = [...planned.filter((o) => !isGoing(o)), ...goes]
-  return { namespace: nameOf(namespace.metadata), objects, isShared: dryRun.isShared() }
-}
-
-const isGoing = ({ action }: PlannedObject): boolean => action === 'prune' || action === 'orphan'
-
-function planObject(
-  { object, outcome, failure, skipped, change: ofKey }: ObjectResult,
-  change: ReturnType<ReturnType<typeof startDryRun>['find']>,
-): PlannedObject | undefined {
-  if (failure !== undefined) {
-    return { object, action: 'refuse', reason: failure.reason, message: failure.message }
-  }
-  if (skipped !== undefined) return { object, action: 'skip', ...skipped }
-  if (outcome === 'pruned') return { object, action: 'prune' }
-  if (outcome === 'orphaned') return { object, action: 'orphan' }
-  if (ofKey !== undefined) {
-    return {
-      object,
-      action: ofKey.before === undefined ? 'create' : 'change',
-      differences: [{ path: 'value', ...ofKey }],
-    }
-  }
-  if (change === undefined) return undefined
-  if (change.before === undefined) return { object, action: 'create' }
-  const changed = differences(change.before, change.after).map((d) => (isSecret(change.after) ? hidden(d) : d))
-  return changed.length === 0 ? undefined : { object, action: 'change', differences: changed }
-}
-
-const isSecret = ({ apiVersion, kind }: KubeObject): boolean => apiVersion === 'v1' && kind === 'Secret'
-
-/** A plan is read by more people than the secret is. */
-const hidden = ({ path, before, after }: Difference): Difference => ({
-  path,
-  ...(before === undefined ? {} : { before: '***' }),
-  ...(after === undefined ? {} : { after: '***' }),
-})
 
 function stopOf(
   version: Matcher,

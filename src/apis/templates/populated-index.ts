@@ -35,8 +35,10 @@ export interface PopulatedIndexDeps extends PopulatedChanges {
   readonly onError: (error: unknown) => void
   /** What says which objects are ours. Absent where it can't be read: then what is marked as ours is believed. */
   readonly records?: Pick<AppliedRecords, 'of'>
-  /** See `PopulatedObject`; absent: not told. */
-  readonly unplaced?: (object: KubeObject) => PopulatedObject['unplaced']
+  /** Another way to the digests of an object, of whatever it knows. */
+  readonly digests?: {
+    of(object: KubeObject, kind: ServedKind): Pick<PopulatedObject, 'digest' | 'held' | 'unplaced'> | undefined
+  }
 }
 
 interface Change {
@@ -151,7 +153,7 @@ export class PopulatedIndex implements PopulatedObjects {
         const { resourceVersion } = written.object.metadata
         // Mostly the watch was faster, and has it ready.
         const seen = meanwhile.find((change) => change.next?.metadata.resourceVersion === resourceVersion)?.next
-        this.#put(kind, seen ?? this.#entryOf(written.object), written.config, written.extended)
+        this.#put(kind, seen ?? this.#entryOf(kind, written.object), written.config, written.extended)
       }
       for (const { next, old } of meanwhile) this.#seen(kind, next, old)
     }
@@ -166,7 +168,8 @@ export class PopulatedIndex implements PopulatedObjects {
   #kept(kind: ServedKind, object: KubeObject): KubeObject {
     const { namespace = '', uid } = object.metadata
     const name = nameOf(object.metadata)
-    const entry = this.#entryOf(object)
+    const entry = this.#entryOf(kind, object)
+    if (this.#deps.digests !== undefined) return entry
     const isKnown =
       this.#writing.has(objectPlace(kind, namespace, name)) ||
       this.find(kind, namespace, name)?.uid === uid ||
@@ -175,9 +178,9 @@ export class PopulatedIndex implements PopulatedObjects {
     return held === undefined ? entry : { ...entry, held }
   }
 
-  #entryOf(object: KubeObject): KubeObject {
-    const unplaced = this.#deps.unplaced?.(object)
-    return unplaced === undefined ? entryOf(object) : { ...entryOf(object), unplaced }
+  #entryOf(kind: ServedKind, object: KubeObject): KubeObject {
+    const digests = this.#deps.digests?.of(object, kind) ?? { digest: contentDigest(object) }
+    return { ...entryOf(object), ...digests }
   }
 
   /** What was applied to this very object, if it still says what it said then. */
@@ -264,7 +267,7 @@ function isNewer(candidate: string, known: string): boolean {
   return candidate.length === known.length ? candidate > known : candidate.length > known.length
 }
 
-/** What is kept of an object: about 300 bytes, whatever its size. */
+/** What is kept of an object beside its digests: about 300 bytes, whatever its size. */
 function entryOf(object: KubeObject): KubeObject {
   const { apiVersion, kind, metadata } = object
   const { name, namespace, uid, resourceVersion, labels } = metadata
@@ -280,6 +283,5 @@ function entryOf(object: KubeObject): KubeObject {
       ...(template === undefined ? {} : { labels: { [templateNameLabel]: template } }),
     },
     isMarked: isMarked(object),
-    digest: contentDigest(object),
   }
 }
