@@ -11,32 +11,38 @@
  * `../enforcement.property.test.ts`.
  */
 import { describe, expect, test } from 'vitest'
+import { otherKubeconfig } from '../../support/other-cluster.ts'
 import { foundBefore } from './found-before.ts'
 import { histories } from './histories.ts'
 import { tryHistories } from './random-histories.ts'
-import { modelElsewhere, modelOnBorough, runModel } from './run-model.ts'
+import { abreastElsewhere, modelElsewhere, modelOnBorough, runModel } from './run-model.ts'
 
 const minutes = Number(process.env['BOROUGH_LONG'] ?? 0)
 const firstOfLong = Number(process.env['BOROUGH_PROPERTY_SEED'] ?? Date.now() % 1_000_000_000)
 
+/** A cluster of processes answers later. */
+const slowness = otherKubeconfig === undefined ? 1 : 5
+
 const clusters = [
-  { where: 'on Borough', start: modelOnBorough, seeds: 8 },
-  { where: 'through borough populate', start: modelElsewhere, seeds: 3 },
+  { where: 'on Borough', start: modelOnBorough, seeds: 8, abreast: 4 },
+  { where: 'through borough populate', start: modelElsewhere, seeds: 3, abreast: abreastElsewhere },
 ]
 
 test('every dimension has a history of its own', () => expect(Object.keys(histories)).toHaveLength(17))
 
-describe.each(clusters)('$where', ({ start, seeds }) => {
+describe.each(clusters)('$where', ({ start, seeds, abreast }) => {
   test.each(Object.entries(histories))(
     'a namespace is as its templates say, or the status says why not: %s',
-    { timeout: 120_000 },
+    { timeout: 120_000 * slowness },
     (_, history) => runModel(start, history),
   )
 
-  test.each(Object.entries(foundBefore))('%s', { timeout: 120_000 }, (_, history) => runModel(start, history))
+  test.each(Object.entries(foundBefore))('%s', { timeout: 120_000 * slowness }, (_, history) =>
+    runModel(start, history),
+  )
 
-  test('random histories of fixed seeds', { timeout: 300_000 }, async () => {
-    expect(await tryHistories({ start, firstSeed: 1, count: seeds, abreast: 4 })).toEqual([])
+  test('random histories of fixed seeds', { timeout: 300_000 * slowness }, async () => {
+    expect(await tryHistories({ start, firstSeed: 1, count: seeds, abreast })).toEqual([])
   })
 
   test.runIf(minutes > 0)('random histories for long', { timeout: (minutes + 4) * 60_000 }, async () => {
@@ -46,7 +52,7 @@ describe.each(clusters)('$where', ({ start, seeds }) => {
     const onFailure = (): void => {
       failed = true
     }
-    const all = { start, firstSeed: firstOfLong, count: Number.POSITIVE_INFINITY, abreast: 4, isOver, onFailure }
+    const all = { start, firstSeed: firstOfLong, count: Number.POSITIVE_INFINITY, abreast, isOver, onFailure }
     expect(await tryHistories(all)).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 /** One case: steps in bursts, and after each burst a quiet time that is judged. */
 import { systemClock } from '../../../src/base/clock.ts'
+import { otherKubeconfig } from '../../support/other-cluster.ts'
 import { type Cluster, elsewhere, onBorough } from '../enforcement/clusters.ts'
 import { Actors, Interval } from './actors.ts'
 import { endOfNew, endProblems, transitionProblems } from './between.ts'
@@ -34,6 +35,9 @@ export async function modelOnBorough(): Promise<ModelCluster> {
   const clock = time.clock(haste)
   return { cluster: await onBorough(clock), time, now: () => clock.now(), slackMs: 0 }
 }
+
+/** A cluster that is given to the tests is emptied for each history, and so holds one at a time. */
+export const abreastElsewhere: number = otherKubeconfig === undefined ? 4 : 1
 
 /** Certificates of webhooks are judged by the clock of the machine, so no hours pass here. */
 export async function modelElsewhere(): Promise<ModelCluster> {

@@ -9,14 +9,14 @@
  */
 import { parseArgs } from 'node:util'
 import { tryHistories } from './random-histories.ts'
-import { modelElsewhere, modelOnBorough } from './run-model.ts'
+import { abreastElsewhere, modelElsewhere, modelOnBorough } from './run-model.ts'
 
 const { values } = parseArgs({
   options: {
     from: { type: 'string', default: '1' },
     histories: { type: 'string', default: '100' },
     minutes: { type: 'string', default: '60' },
-    abreast: { type: 'string', default: '4' },
+    abreast: { type: 'string' },
     elsewhere: { type: 'boolean', default: false },
     reduce: { type: 'boolean', default: false },
   },
@@ -29,7 +29,7 @@ const failures = await tryHistories({
   firstSeed: Number(values.from),
   count: Number(values.histories),
   isOver: () => performance.now() > endMs,
-  abreast: Number(values.abreast),
+  abreast: Number(values.abreast ?? (values.elsewhere ? abreastElsewhere : 4)),
   isReduced: values.reduce,
   onDone(count) {
     tried = count
