@@ -43,7 +43,7 @@ describe('an attempt', () => {
     const failure = { namespace: 'n', object: 'ConfigMap/a', reason: 'Invalid', message: 'no ConfigMap/a' }
     expect(ledger.find('t', 'n')).toEqual({
       ...{ version: v1, isSelected: true, isSkipping: false, isExtended: false },
-      ...{ isObstructed: false, failures: [failure] },
+      ...{ takesNoPlace: false, failures: [failure] },
     })
     expect(ledger.find('t', 'm')).toBeUndefined()
     expect(ledger.find('other', 'n')).toBeUndefined()
@@ -99,14 +99,25 @@ describe('what is in the way of a template in a namespace', () => {
   test('has failed with the rest, and keeps no place, until something fails beside it', () => {
     const ledger = new TemplateLedger()
     ledger.record('n', new Map([selected(v1)]), [obstructed('t')])
-    expect([places(ledger), ledger.tally(v1).failed, ledger.find('t', 'n')?.isObstructed]).toEqual([[1, 0], 1, true])
+    expect([places(ledger), ledger.tally(v1).failed, ledger.find('t', 'n')?.takesNoPlace]).toEqual([[1, 0], 1, true])
     ledger.record('n', new Map([selected(v1)]), [obstructed('t'), failed('t')])
-    expect([places(ledger), ledger.tally(v1).failed, ledger.find('t', 'n')?.isObstructed]).toEqual([[1, 1], 1, false])
+    expect([places(ledger), ledger.tally(v1).failed, ledger.find('t', 'n')?.takesNoPlace]).toEqual([[1, 1], 1, false])
     ledger.record('m', new Map([selected(v2)]), [obstructed('t')])
     expect([places(ledger), places(ledger, 2), ledger.tally(v1).failed]).toEqual([[1, 1], [1, 0], 2])
     ledger.record('n', new Map([selected(v1)]), [])
     ledger.record('m', new Map([selected(v2)]), [])
     expect([places(ledger), places(ledger, 2), ledger.tally(v1).failed]).toEqual([[0, 0], [0, 0], 0])
+  })
+
+  test('is no more than any failure of a namespace that is not open to its users yet', () => {
+    const ledger = new TemplateLedger()
+    ledger.record('n', new Map([selected(v1, { isNew: true })]), [failed('t')])
+    expect([places(ledger), ledger.tally(v1).failed]).toEqual([[1, 0], 1])
+    // Others share what is known of one that holds it, not that it was new.
+    ledger.record('n', new Map([selected(v1, { isNew: true })]), [])
+    expect(ledger.find('t', 'n')).not.toHaveProperty('isNew')
+    ledger.record('n', new Map([selected(v1)]), [failed('t')])
+    expect(places(ledger)).toEqual([1, 1])
   })
 
   test('is what another template says nothing of', () => {

@@ -17,8 +17,8 @@ export interface LedgerEntry {
   readonly isUnrendered?: boolean
   /** First those for which a rollout waits. */
   readonly failures: readonly TemplateFailure[]
-  /** It failed, and all that did is obstructed. */
-  readonly isObstructed: boolean
+  /** It failed, and no rollout waits for it: all that did is obstructed, or the namespace is new. */
+  readonly takesNoPlace: boolean
   /** Something was left out, for want of a creator or owner. */
   readonly isSkipping: boolean
   /** Others have added something to what is held. */
@@ -30,6 +30,8 @@ export interface Attempt {
   readonly isSelected: boolean
   /** The newest version can't be rendered here: no rollout waits for it, and none stops because of it. */
   readonly isUnrendered?: boolean
+  /** It is not open to its users yet. It waits for no rollout, and no rollout for it. */
+  readonly isNew?: boolean
 }
 
 export const generationOf = ({ template }: Matcher): number => template.metadata.generation ?? 0
@@ -64,8 +66,8 @@ interface Page {
   readonly failingAside: Set<string>
   /** Generation → how many failed with it, those aside for which it could not be rendered. */
   readonly failingWith: Map<number, number>
-  /** Of them, those that are obstructed. */
-  readonly obstructedWith: Map<number, number>
+  /** Of them, those for which no rollout waits. */
+  readonly asideWith: Map<number, number>
   /** Version → selected namespaces that hold it whole. */
   readonly holding: Map<string, number>
   /** Version → selected namespaces that hold it but for what was left out. */
@@ -97,10 +99,13 @@ export class TemplateLedger {
     for (const [template, attempt] of attempts) {
       touched.add(template)
       const { failures, isObstructed } = failuresOf(namespace, template, results)
+      const { version, isSelected, isUnrendered, isNew = false } = attempt
       const isKept = attempt.isSelected || failures.length > 0
       const isSkipping = results.some((r) => r.template === template && r.skipped !== undefined)
       const isExtended = results.some((r) => r.template === template && r.extended !== undefined)
-      const entry = { ...attempt, failures, isObstructed, isSkipping, isExtended }
+      const tried = { version, isSelected, ...(isUnrendered === undefined ? {} : { isUnrendered }) }
+      const takesNoPlace = failures.length > 0 && (isObstructed || isNew)
+      const entry = { ...tried, failures, takesNoPlace, isSkipping, isExtended }
       this.#set(template, namespace, isKept ? this.#entry(entry) : undefined)
     }
     // Pruning may have emptied a namespace of a template that is going away.
@@ -145,8 +150,8 @@ export class TemplateLedger {
 
   /** Of them, those of which each has a place of the rollout until it is mended. */
   keepingPlaces(template: string, generation: number): number {
-    const obstructed = this.#byTemplate.get(template)?.obstructedWith.get(generation) ?? 0
-    return this.failing(template, generation) - obstructed
+    const aside = this.#byTemplate.get(template)?.asideWith.get(generation) ?? 0
+    return this.failing(template, generation) - aside
   }
 
   /** Answers the templates whose figures changed. */
@@ -191,13 +196,13 @@ export class TemplateLedger {
   }
 }
 
-const isAside = ({ isObstructed, isUnrendered }: LedgerEntry): boolean => isObstructed || isUnrendered === true
+const isAside = ({ takesNoPlace, isUnrendered }: LedgerEntry): boolean => takesNoPlace || isUnrendered === true
 
 function failuresOf(
   namespace: string,
   template: string,
   results: readonly ObjectResult[],
-): Pick<LedgerEntry, 'failures' | 'isObstructed'> {
+): Pick<LedgerEntry, 'failures'> & { readonly isObstructed: boolean } {
   const own: TemplateFailure[] = []
   const obstructed: TemplateFailure[] = []
   for (const { template: of, object, failure } of results) {
@@ -213,7 +218,7 @@ const emptyPage = (): Page => ({
   failing: new Set(),
   failingAside: new Set(),
   failingWith: new Map(),
-  obstructedWith: new Map(),
+  asideWith: new Map(),
   holding: new Map(),
   skipping: new Map(),
   extending: new Map(),
@@ -228,12 +233,12 @@ const isSameEntry = (a: LedgerEntry, b: LedgerEntry): boolean =>
 
 function count(page: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
   if (entry === undefined) return
-  const { failingWith, obstructedWith, holding, skipping, extending } = page
+  const { failingWith, asideWith, holding, skipping, extending } = page
   if (entry.failures.length > 0) {
     if (entry.isUnrendered) return
     const generation = generationOf(entry.version)
     add(failingWith, generation, step)
-    if (entry.isObstructed) add(obstructedWith, generation, step)
+    if (entry.takesNoPlace) add(asideWith, generation, step)
   } else if (entry.isSelected) {
     const counts = entry.isExtended ? extending : entry.isSkipping ? skipping : holding
     add(counts, versionKey(entry.version), step)

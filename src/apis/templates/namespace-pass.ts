@@ -85,12 +85,13 @@ function planTemplate(
     return isSelected && isPopulated([template], claims, { index, clones, conditions })
   }
   // A client that waits for a new namespace does not wait for a rollout as well.
-  const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name, isDone)
+  const isNew = isGateShut(namespace)
+  const place = isNew ? () => {} : rollouts.begin(version, name, isDone)
   if (place !== undefined) {
     pass.places.push(place)
     // Nothing of it is wanted any more: what is there is pruned.
     if (isDeleted) return
-    pass.attempts.set(templateName, { version, isSelected })
+    pass.attempts.set(templateName, { version, isSelected, ...(isNew ? { isNew } : {}) })
     if (isSelected) pass.wanted.push(template)
     return
   }

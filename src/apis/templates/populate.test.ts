@@ -238,6 +238,19 @@ describe('a RoleBinding whose Role its template holds', () => {
       obstructed: true,
     },
     {
+      name: 'its Role stands under a condition that can not be judged',
+      before: () => {},
+      templates: [
+        {
+          metadata: { name: 't' },
+          spec: {
+            objects: [{ when: "namespaceObject.metadata.labels['a'] == 'b'", template: role }, { template: binding }],
+          },
+        },
+      ],
+      obstructed: true,
+    },
+    {
       name: 'its Role is refused',
       before: () => world.failures.set('apply Role/r', internalError('a moment')),
       obstructed: false,
@@ -253,7 +266,7 @@ describe('a RoleBinding whose Role its template holds', () => {
     const results = await world.pass(templates ?? [holding('t', role, binding)])
     const said = results.find(({ failure }) => failure?.reason === 'RoleNotOurs')?.failure
     expect(said).toEqual({
-      ...{ reason: 'RoleNotOurs', message: notOurs },
+      ...{ reason: 'RoleNotOurs', message: expect.stringMatching(/^Role.r, which it binds/) },
       retriable: expect.any(Boolean),
       ...(obstructed ? { isObstructed: true } : {}),
     })

@@ -19,7 +19,7 @@ import { configDigest } from './held-config.ts'
 import { pruneOne, putLabelBack } from './leftovers.ts'
 import { contentDigest } from './marks.ts'
 import { holdersOf } from './namespace-metadata.ts'
-import { failureOf, obstructed, refusedFor } from './object-failures.ts'
+import { failureOf, obstructed, refusedBesides, refusedFor } from './object-failures.ts'
 import type { ObjectResult, Outcome } from './object-result.ts'
 import type { PopulatedObject, PopulatedObjects } from './populated-objects.ts'
 import { identityOf, type Rendered, render, type Skipped, titleOf, wholeReasons } from './render.ts'
@@ -110,13 +110,17 @@ async function bring(deps: PopulateDeps, request: PopulateRequest, results: Obje
 /** What they depend on is watched. */
 const awaitedReasons: ReadonlySet<string> = new Set(['ConditionFailed', 'SourceMissing', 'SourceRefused'])
 
+/** As of a parameter: conditions are judged by what the namespace says of itself, and what was there stays. */
+const judgedReasons: ReadonlySet<string> = new Set(['ConditionFailed', 'RoleNotOurs'])
+
 export function resultOf({ template, object, reason, message }: Skipped, namespace: Namespace): ObjectResult {
   const result = { template: nameOf(template.metadata), object }
   if (reason === 'CreatorUnknown' || reason === 'OwnerUnknown') return { ...result, skipped: { reason, message } }
   // A new namespace is not handed out without what it must have.
   const isNew = isGateShut(namespace) && (wholeReasons as readonly string[]).includes(reason)
   const awaited = awaitedReasons.has(reason) ? { isAwaited: true as const } : {}
-  return { ...result, failure: { reason, message, retriable: isNew, ...awaited } }
+  const failed = { ...result, failure: { reason, message, retriable: isNew, ...awaited } }
+  return judgedReasons.has(reason) ? obstructed(failed) : failed
 }
 
 /** What a template holds and this pass does not make. */
@@ -166,7 +170,7 @@ async function applyAll(
       const message = `${role.title}, which it binds and its template holds, is not made by its template`
       const ofRole = results.find((r) => r.template === name && r.object === role.title && r.failure)?.failure
       const result = failureOf(binding.rendered, 'RoleNotOurs', message, ofRole?.retriable === true)
-      results.push(role.isWhole && ofRole?.isObstructed ? obstructed(result) : result)
+      results.push((role.isWhole || role.isUnmade) && ofRole?.isObstructed ? obstructed(result) : result)
     }
   }
 }
@@ -256,6 +260,7 @@ interface BoundRole {
   readonly title: string
   /** Once it is made, its rules are those of the template. */
   readonly isWhole: boolean
+  readonly isUnmade: boolean
 }
 
 /**
@@ -273,8 +278,9 @@ function bindingIn(
   const { kind, name } = (object['roleRef'] ?? {}) as { readonly kind?: unknown; readonly name?: unknown }
   if (kind !== 'Role' || typeof name !== 'string') return []
   const identity = `${rbacGroup}/Role/${name}`
-  const bound = { identity, title: `Role/${name}` }
-  if (unmade.some((s) => s.template === template && s.identity === identity)) return [[p, { ...bound, isWhole: false }]]
+  const isUnmade = unmade.some((s) => s.template === template && s.identity === identity)
+  const bound = { identity, title: `Role/${name}`, isWhole: false, isUnmade }
+  if (isUnmade) return [[p, bound]]
   const role = placed.find((r) => r.rendered.template === template && identityOf(r.rendered.object) === identity)
   return role === undefined || isGateShut(namespace) ? [] : [[p, { ...bound, isWhole: saysRules(role.rendered) }]]
 }
@@ -349,7 +355,7 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
     if (applied.refused !== undefined) {
       // The object is ours by its uid from now on: nothing else would prune it.
       const uid = uidOf(applied.object.metadata)
-      return { ...refusedFor(rendered, applied.refused), applied: recordOf(rendered, uid, '') }
+      return { ...refusedBesides(rendered, applied.refused), applied: recordOf(rendered, uid, '') }
     }
     const extended = applied.extra.length > 0 ? extraMessage(applied.extra) : undefined
     answer = { object: applied.object, config, extended }
@@ -369,7 +375,8 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
-    const result = refusedFor(rendered, status)
+    const { signal, namespace: where } = request
+    const result = await refusedFor({ client, kind, rendered, signal, claim, known, namespace: where }, status)
     return inherited === undefined ? result : { ...result, applied: inherited }
   } finally {
     written(answer)

@@ -219,6 +219,23 @@ describe('settled', () => {
     ])
   })
 
+  test('who fills the annotations, or gives what is no label, is in the way of none but itself', async () => {
+    const causes = [{ reason: 'FieldValueTooLong', field: 'metadata.annotations', message: 'Too long' }]
+    const refused = new StatusError('too long', { reason: 'Invalid', details: { causes } })
+    expect((await settled({ templates: [template('t', { a: '1' })] }, refused)).results[0]?.failure).toEqual({
+      ...{ reason: 'Invalid', message: 'too long' },
+      ...{ retriable: true, isObstructed: true },
+    })
+    const free = template('t', { a: '$(team)' })
+    const parameters = [{ name: 'team', fromLabel: 'team' }]
+    const chosen = { ...free, spec: { ...free.spec, parameters } }
+    const fixed = { ...free, spec: { ...free.spec, parameters: [{ ...parameters[0], name: 'team', pattern: '.*' }] } }
+    const failureOf = async (of: NamespaceTemplate) =>
+      (await settled({ namespace: namespace({ team: 'no label' }), templates: [of] })).results[0]?.failure
+    expect(await failureOf(chosen)).toMatchObject({ reason: 'Invalid', isObstructed: true })
+    expect(await failureOf(fixed)).not.toHaveProperty('isObstructed')
+  })
+
   test('a refusal fails each change; a conflict and what is no answer are thrown', async () => {
     const templates = [template('t', { a: '1', b: '2' })]
     const refused = new StatusError('not you', { reason: 'Forbidden' })

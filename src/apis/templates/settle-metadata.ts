@@ -17,6 +17,7 @@ import {
   type WantedMetadata,
   wantedMetadata,
 } from './namespace-metadata.ts'
+import { areAnnotationsTooMany, isChosenFreely, obstructed } from './object-failures.ts'
 import type { ObjectResult } from './object-result.ts'
 import { evaluateParameters } from './parameters.ts'
 import { reasonOf } from './refusal-reason.ts'
@@ -114,7 +115,9 @@ export async function settleMetadata(
   const told = unsettable.map(({ template, part, key, reason, message }): ObjectResult => {
     const result = { template: nameOf(template.metadata), object: titleOfKey({ part, key }) }
     if (reason === 'CreatorUnknown' || reason === 'OwnerUnknown') return { ...result, skipped: { reason, message } }
-    return { ...result, failure: { reason, message, retriable: false } }
+    const failed = { ...result, failure: { reason, message, retriable: false } }
+    const text = template.spec?.namespaceMetadata?.[part]?.[key] ?? ''
+    return reason === 'Invalid' && isChosenFreely(text, template, request.namespace) ? obstructed(failed) : failed
   })
   if (changes.length === 0) return told
   const { uid, resourceVersion } = request.namespace.metadata
@@ -124,7 +127,8 @@ export async function settleMetadata(
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined || isConflict(error)) throw error
-    const failure = { reason: reasonOf(status), message: status.message, retriable: true }
+    const isObstructed = areAnnotationsTooMany(status) ? { isObstructed: true as const } : {}
+    const failure = { reason: reasonOf(status), message: status.message, retriable: true, ...isObstructed }
     return [...told, ...changes.map((change) => ({ template: change.template, object: titleOfKey(change), failure }))]
   }
   return [
