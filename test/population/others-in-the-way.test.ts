@@ -1,6 +1,6 @@
 /**
- * What a tenant makes of an object, a quota or a namespace such that an edit is refused there: it goes on to all others.
- * What is refused for the edit's own fault stops it as before.
+ * What a tenant makes of an object, a quota or a namespace such that an edit is refused there: it goes on to all the
+ * others. What is refused for the edit's own fault stops it as before.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'

@@ -98,7 +98,7 @@ async function lookAt({ client, kind, rendered, signal }: RefusedApply): Promise
   }
 }
 
-/** By the record, which nobody else writes; what changed of its metadata since is known where it was looked at. */
+/** By the record, which only the controller writes; a change of its metadata since is known where a pass saw it. */
 function isAsLeft(there: KubeObject, { claim, known }: RefusedApply): boolean {
   const { uid } = there.metadata
   const digest = contentDigest(there)
@@ -107,7 +107,7 @@ function isAsLeft(there: KubeObject, { claim, known }: RefusedApply): boolean {
   return claim?.content === digest || (wasFound && known?.extended === undefined)
 }
 
-/** What can't be compared (`immutable`) may be recorded as it was found. Whoever updates under our name is another. */
+/** What can't be compared (`immutable`) may be recorded as a pass found it. An update under our name is another's. */
 const isHeldByOthers = ({ metadata }: KubeObject): boolean =>
   (metadata.managedFields ?? []).some(
     ({ manager, operation, subresource, fieldsV1 }) =>
