@@ -19,10 +19,16 @@ export interface Situation {
   readonly lengths: readonly number[]
 }
 
+interface Place {
+  readonly texts: PlaceTexts
+  /** See `TakenNames`. */
+  readonly taken: ReadonlySet<string>
+}
+
 export function situationOf(
   { index, clones }: Pick<PopulateDeps, 'index' | 'clones'>,
   request: PopulateRequest,
-  texts: PlaceTexts,
+  { texts, taken }: Place,
 ): Situation {
   const { namespace, templates } = request
   const { objects, skipped } = render(templates, namespace, clones, request.conditions)
@@ -37,7 +43,10 @@ export function situationOf(
   const { text, marks: ofWanted } = texts.takeOut(JSON.stringify(wanted))
   const there = thereIn(namespace, index)
   const marks = [...new Set([...ofWanted, ...there.marks])].sort()
-  return { digest: digestOf([text, there.digests, ...texts.shapesOf(marks)]), lengths: texts.lengthsOf(marks) }
+  return {
+    digest: digestOf([text, there.digests, [...taken].sort(), ...texts.shapesOf(marks)]),
+    lengths: texts.lengthsOf(marks),
+  }
 }
 
 /** An object but for its namespace, and which of its template's it is: that says how it is kept. */

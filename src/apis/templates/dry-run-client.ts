@@ -16,6 +16,7 @@ import { contentOf } from './marks.ts'
 import { PlaceTexts } from './place-texts.ts'
 import type { PopulateDeps } from './populate.ts'
 import type { PopulatedObject, PopulatedObjects } from './populated-objects.ts'
+import { takenKey } from './taken-names.ts'
 
 /** One object before and after; `before` undefined = it would be created. */
 export interface DryRunChange {
@@ -47,6 +48,8 @@ export interface DryRunDeps {
   readonly alike?: AlikeAnswers
   /** The texts of the namespace, where they are known already. */
   readonly texts?: PlaceTexts
+  /** Names in it that others have: see `TakenNames`. */
+  readonly taken?: ReadonlySet<string>
 }
 
 type Ref = { readonly namespace?: string; readonly name: string }
@@ -63,7 +66,8 @@ interface Answered<T> {
 }
 
 /** Asks about one namespace what no others have answered alike. */
-function startAsking({ namespace, index, alike, texts = new PlaceTexts(namespace) }: Omit<DryRunDeps, 'client'>) {
+function startAsking(deps: Omit<DryRunDeps, 'client'>) {
+  const { namespace, index, alike, texts = new PlaceTexts(namespace), taken } = deps
   let isShared = false
   let isOfWrites = false
   let isAlone = false
@@ -81,7 +85,7 @@ function startAsking({ namespace, index, alike, texts = new PlaceTexts(namespace
     const { verb, resource, name } = question
     const live = index.find(resource, nameOf(namespace.metadata), name)
     if (verb !== 'get') isOfWrites = true
-    if (alike === undefined || (live === undefined) !== isCreation) {
+    if (alike === undefined || (live === undefined) !== isCreation || taken?.has(takenKey(resource, name))) {
       alone()
       return how.ask()
     }

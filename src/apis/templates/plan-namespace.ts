@@ -17,6 +17,7 @@ import type { ObjectResult } from './object-result.ts'
 import type { PlacedDigests } from './placed-digests.ts'
 import { type PopulateRequest, populate } from './populate.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
+import type { TakenNames } from './taken-names.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 export interface PlannedObject {
@@ -41,6 +42,7 @@ export interface PlannedWorld {
 /** What namespaces that are alike have told of each other. */
 export interface Alike {
   readonly digests: PlacedDigests
+  readonly taken: TakenNames
   readonly answers: AlikeAnswers
   readonly plans: AlikeAnswers
 }
@@ -77,7 +79,7 @@ export async function planNamespace(
   }
   if (alike === undefined) return planAlone(world, request, undefined)
   const texts = alike.digests.textsOf(namespace)
-  const { digest, lengths } = situationOf(world, request, texts)
+  const { digest, lengths } = situationOf(world, request, { texts, taken: takenIn(namespace, alike) })
   const out = (value: unknown): string => texts.takeOut(JSON.stringify(value)).text
   return alike.plans.of<Planned>(digest, {
     ask: () => planAlone(world, request, alike),
@@ -97,7 +99,11 @@ export async function planNamespace(
 async function planAlone(world: PlannedWorld, request: PopulateRequest, alike: Alike | undefined): Promise<Planned> {
   const { client, index, clones } = world
   const { namespace } = request
-  const shared = alike && { alike: alike.answers, texts: alike.digests.textsOf(namespace) }
+  const shared = alike && {
+    alike: alike.answers,
+    texts: alike.digests.textsOf(namespace),
+    taken: takenIn(namespace, alike),
+  }
   const dryRun = startDryRun({ client, namespace, index, ...shared })
   const results = await populate({ client: dryRun.client, index, clones }, request)
   const planned = results.flatMap((result) => planObject(result, dryRun.find(result.object)) ?? [])
@@ -107,6 +113,9 @@ async function planAlone(world: PlannedWorld, request: PopulateRequest, alike: A
   const isRefused = objects.some(({ action }) => action === 'refuse')
   return { objects, isShared: dryRun.isShared(), questions: isRefused ? undefined : dryRun.questions() }
 }
+
+const none: ReadonlySet<string> = new Set()
+const takenIn = ({ metadata }: Namespace, { taken }: Alike): ReadonlySet<string> => taken.get(nameOf(metadata)) ?? none
 
 const isGoing = ({ action }: PlannedObject): boolean => action === 'prune' || action === 'orphan'
 

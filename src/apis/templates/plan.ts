@@ -22,6 +22,7 @@ import { type PlannedObject, type PlannedWorld, planNamespace } from './plan-nam
 import { PopulatedIndex } from './populated-index.ts'
 import { excessOf, namespacesToPrune } from './prunes.ts'
 import { readClones } from './read-clones.ts'
+import { readTakenNames } from './taken-names.ts'
 import { type NamespaceTemplate, pauseRolloutAnnotation, templateGroups, templateResource } from './types.ts'
 
 export type { PlannedObject }
@@ -159,7 +160,12 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
   const alike =
     digests === undefined || concerned.length <= asksEachUpTo
       ? undefined
-      : { digests, answers: new AlikeAnswers(asksOfAlike), plans: new AlikeAnswers(asksOfAlike) }
+      : {
+          digests,
+          taken: await readTakenNames(world, template, selected),
+          answers: new AlikeAnswers(asksOfAlike),
+          plans: new AlikeAnswers(asksOfAlike),
+        }
   const planned: PlannedNamespace[] = []
   let believed = 0
   let done = 0
