@@ -45,6 +45,7 @@ const memos: Readonly<Record<string, string>> = {
   'src/apis/templates/match.ts unknownIn': 'what of a spec this version does not know',
   'src/apis/templates/marks.ts digests': 'an object and its digest',
   'src/apis/templates/parameters.ts comparedBefore': 'whether a value matches a pattern',
+  'src/apis/templates/prunes.ts alike': 'what a spec gives in every namespace',
   'src/apis/templates/render.ts copiesOf': 'a source of clones with its copy',
   'src/apis/templates/render.ts filledBefore':
     'a thousand digests of a source and its values with the object made of them',

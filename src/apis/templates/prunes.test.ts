@@ -58,6 +58,26 @@ describe('in a namespace', () => {
       in: namespace('n', { labels: {} }),
       is: true,
     },
+    ...[true, false].map((is) => ({
+      name: 'that a copy was made from, or not',
+      template: of({
+        objects: [{ cloneFrom: { namespace: is ? 'n' : 'm', apiVersion: 'v1', kind: 'ConfigMap', name: 'a' } }],
+      }),
+      claims: [claim('a')],
+      is,
+    })),
+    ...["namespaceObject.metadata.name == 'm'", "namespaceObject.metadata.name == 'n'"].map((when, i) => ({
+      name: `where it is held ${when}`,
+      template: of({ objects: [{ when, template: configMap('a') }] }),
+      claims: [claim('a')],
+      is: i === 0,
+    })),
+    {
+      name: 'that holds it under its own name',
+      template: of({ templates: [configMap('a-$(NAMESPACE)')] }),
+      claims: [claim('a-n')],
+      is: false,
+    },
     { name: 'that goes anyway', template: of({}, gone), in: namespace('n', gone), is: false },
     {
       name: 'if it is deleted itself',

@@ -93,11 +93,17 @@ export function stopText(version: Matcher, pruned: ReadonlySet<string>, excess: 
   const more = pruned.size > named ? ', ...' : ''
   const first = firstOf(pruned, named).join(', ')
   return (
-    `${isDeleted ? 'deleting the template' : `generation ${generationOf(version)}`} ${excess.consequence}: ` +
+    `${changeOf(version)} ${excess.consequence}: ` +
     `${first}${more}; nothing is changed. If it is meant, confirm it with: ${excess.confirmation}; if not, ` +
     (isDeleted ? keepsWhatItMade(name) : `go back with: borough template rollback ${name}`)
   )
 }
+
+/** What would do it. */
+export const changeOf = (version: Matcher): string =>
+  version.template.metadata.deletionTimestamp === undefined
+    ? `generation ${generationOf(version)}`
+    : 'deleting the template'
 
 function firstOf<T>(all: Iterable<T>, most: number): T[] {
   const first: T[] = []
@@ -111,9 +117,27 @@ function holdsMore({ template }: Matcher, index: Claims, namespace: Namespace): 
   // What was applied last stays until the namespace gives what is asked: then it goes, and no edit is there to stop.
   if (evaluateParameters(template, namespace).faults.length > 0) return leavesOut(template, claims, namespace)
   if (takesAwayMetadata(template, namespace)) return true
-  const wanted = wantedIn([template], namespace)
+  const wanted = wantedAlike(template, nameOf(namespace.metadata)) ?? wantedIn([template], namespace)
   return claims.some((o) => !wanted.has(identityOfApplied(o)))
 }
+
+/** Specs are never changed: an edit brings another. */
+const alike = new WeakMap<object, ReadonlySet<string> | undefined>()
+
+/** What `wantedIn` answers, where that is the same in all namespaces but those that are copied from: no rendering. */
+function wantedAlike(template: NamespaceTemplate, namespace: string): ReadonlySet<string> | undefined {
+  const { spec } = template
+  if (spec === undefined) return nothing
+  const objects = objectsOf(template)
+  if (!alike.has(spec)) {
+    const identities = objects.map(({ source }) => identityOf(source))
+    const isAlike = objects.every(({ when }) => when === undefined) && !identities.some(hasToken)
+    alike.set(spec, isAlike ? new Set(identities) : undefined)
+  }
+  return objects.some(({ cloneFrom }) => cloneFrom?.namespace === namespace) ? undefined : alike.get(spec)
+}
+
+const nothing: ReadonlySet<string> = new Set()
 
 /** Whether something that it holds is not in the template any more, whatever the namespace gives. */
 function leavesOut(template: NamespaceTemplate, claims: readonly AppliedObject[], namespace: Namespace): boolean {

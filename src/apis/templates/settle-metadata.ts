@@ -94,6 +94,8 @@ export function wantsMetadata(templates: readonly NamespaceTemplate[], namespace
 /** Whether a version takes away what the template set. */
 export function takesAwayMetadata(template: NamespaceTemplate, namespace: Namespace): boolean {
   const { name } = template.metadata
+  // Most set nothing.
+  if (namespace.metadata.annotations?.[metadataHoldersAnnotation] === undefined) return false
   const policyOf = (of: string) => (of === name ? 'Delete' : 'Keep')
   const { changes } = planMetadata({ namespace, templates: [template], policyOf })
   return changes.some(({ outcome }) => outcome === 'pruned')

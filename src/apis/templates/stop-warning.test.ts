@@ -1,7 +1,8 @@
 /** What the writer of a template is told of a stop, and for how long it is looked. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { BoundedCache } from '../../base/bounded-cache.ts'
 import { runAtOnce } from '../../base/resumable.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type HeldLookups, warnOfStop } from './stop-warning.ts'
 import type { NamespaceTemplate } from './types.ts'
@@ -19,24 +20,39 @@ interface Given {
   /** What a look at one namespace takes. */
   readonly stepMs?: number
   readonly seen?: string[]
+  readonly held?: HeldLookups
 }
 
-function told({ object, oldObject, stepMs = 0, seen = [] }: Given): string[] {
+function holding({ stepMs = 0, seen = [] }: Given): HeldLookups & { pass(ms: number): void } {
   let now = 0
-  const held: HeldLookups = {
-    *namespaces() {
+  return {
+    *holding(_template, isAside) {
       for (const name of names) {
         seen.push(name)
-        yield { metadata: { name } } as Namespace
+        const annotations = { 'policy/namespace-template-opt-out': 'true' }
+        const namespace = { metadata: { name, ...(isAside ? { annotations } : {}) } } as unknown as Namespace
+        yield isAside && name !== 'n7' ? undefined : { namespace, isRecorded: true }
         now += stepMs
       }
     },
+    *others(but) {
+      for (const name of [...names, 'other']) yield but.has(name) ? undefined : ({ metadata: { name } } as Namespace)
+    },
     countNamespaces: () => names.length,
-    claimsIn: () => [
-      { template: 't', apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u', content: '', digest: '' } as never,
-    ],
+    claimsIn: (name) =>
+      name === 'other'
+        ? []
+        : [{ template: 't', apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u', content: '' } as never],
     now: () => now,
+    found: new BoundedCache(2),
+    pass(ms) {
+      now += ms
+    },
   }
+}
+
+function told(given: Given): string[] {
+  const { object, oldObject, held = holding(given) } = given
   const warnings: string[] = []
   const operation = object === undefined ? 'DELETE' : oldObject === undefined ? 'CREATE' : 'UPDATE'
   const a = { operation, object: object as KubeObject, oldObject, dryRun: false } as const
@@ -48,7 +64,7 @@ const edit = { object: emptied(), oldObject: before }
 
 test('where, of how many, and how to go on', () => {
   expect(told(edit)).toEqual([
-    'NamespaceTemplate "t" is stopped: generation 2 would delete objects in 8 of 8 namespaces, ' +
+    'NamespaceTemplate "t" is stopped: generation 2 would delete objects in 8 of 9 namespaces, ' +
       'spec.rollout.maxPrune allows 5 (the default): n0, n1, n2, n3, n4, ...; nothing is changed. If it is meant, ' +
       'confirm it with: kubectl annotate --overwrite namespacetemplate t policy.borough.dev/confirm-prune=2; if not, ' +
       'go back with: borough template rollback t',
@@ -64,10 +80,84 @@ test('that it is not known, where a look at all of them would take too long', ()
   expect(seen).toHaveLength(5)
 })
 
+test('nothing, where none of what was looked at shows why it should be', () => {
+  expect(told({ object: { ...before }, stepMs: 500 })).toEqual([])
+})
+
 test('of one that takes up what an earlier one of its name left behind', () => {
   expect(told({ object: emptied(1) })).toEqual([
     expect.stringMatching(/^NamespaceTemplate "t" is stopped: generation 1 /),
   ])
+})
+
+test('what took long to find is believed for five seconds: a write that has lost to a status begins anew', () => {
+  const seen: string[] = []
+  const held = holding({ stepMs: 10, seen })
+  const first = told({ ...edit, held })
+  expect(told({ ...edit, held })).toEqual(first)
+  expect(seen).toHaveLength(8)
+  // Another edit is another matter.
+  expect(told({ ...edit, object: { ...emptied(), spec: { adopt: true } }, held })).toEqual(first)
+  expect(seen).toHaveLength(16)
+  held.pass(5000)
+  expect(told({ ...edit, held })).toEqual(first)
+  expect(seen).toHaveLength(24)
+})
+
+describe('an edit that gives all that was there', () => {
+  const reached = (metadata: object = {}, reason = 'Complete'): NamespaceTemplate => ({
+    ...before,
+    metadata: { ...before.metadata, ...metadata },
+    status: { observedGeneration: 1, conditions: [{ type: 'Progressing', reason } as never] },
+  })
+  const more = (spec: object = {}): NamespaceTemplate => ({
+    metadata: { ...before.metadata, generation: 2 },
+    spec: { ...before.spec, rollout: { maxPrune: 0 }, ...spec },
+  })
+  const looks = (oldObject: NamespaceTemplate, object: NamespaceTemplate): string[] => {
+    const asked: string[] = []
+    const held = holding({})
+    const noting: HeldLookups = {
+      ...held,
+      holding(template, isAside) {
+        asked.push(isAside ? 'opted out' : 'all')
+        return held.holding(template, isAside)
+      },
+    }
+    told({ object, oldObject, held: noting })
+    return asked
+  }
+
+  test('takes something from those alone that have opted out', () => {
+    expect(looks(reached(), more())).toEqual(['opted out'])
+  })
+
+  test.each<{ name: string; old?: NamespaceTemplate; next?: NamespaceTemplate }>([
+    { name: 'what it replaces is under way', old: reached({}, 'RollingOut') },
+    { name: 'what it replaces has not been looked at', old: reached({ generation: 3 }) },
+    { name: 'it leaves out an object', next: more({ templates: [] }) },
+    { name: 'it selects others', next: more({ namespaces: { nameSelector: { include: ['*'] } } }) },
+    { name: 'it has another parameter', next: more({ parameters: [{ name: 'p', fromLabel: 'p' }] }) },
+    {
+      name: 'it puts an object under a condition',
+      next: more({ templates: [], objects: [{ when: 'true', template: before.spec?.templates?.[0] as JsonObject }] }),
+    },
+    {
+      name: 'it sets a label no more',
+      old: { ...reached(), spec: { ...before.spec, namespaceMetadata: { labels: { a: 'b' } } } },
+    },
+  ])('is no such edit where $name', ({ old = reached(), next = more() }) => {
+    expect(looks(old, next)).toEqual(['all'])
+  })
+
+  test('is looked at whole where too much is left in those that have opted out', () => {
+    const leftover = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'd' } }
+    const left = (of: NamespaceTemplate): NamespaceTemplate => ({
+      ...of,
+      spec: { ...of.spec, templates: [leftover] },
+    })
+    expect(looks(left(reached()), left(more()))).toEqual(['opted out', 'all'])
+  })
 })
 
 test.each<{ name: string; given: Given }>([

@@ -3,31 +3,54 @@
  * its Event: it is looked where the version would delete something, as the controller will look (`surveys.ts`).
  */
 import type { Attributes } from '../../admission/admission.ts'
+import type { BoundedCache } from '../../base/bounded-cache.ts'
 import type { Resumable } from '../../base/resumable.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { Conditions } from './conditions.ts'
+import { digestOf } from './digest.ts'
 import { isGateShut } from './gate.ts'
+import { isHarmless } from './harmless-edit.ts'
 import { evaluateAhead } from './judge-ahead.ts'
 import { generationOf } from './ledger.ts'
 import { compileMatcher, isOptedOut, type Matcher } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
-import { excessOf, isPruneLimited, prunes, prunesIn, stopText } from './prunes.ts'
+import { changeOf, excessOf, isPruneLimited, type PruneExcess, prunes, prunesIn, stopText } from './prunes.ts'
 import { findRest } from './rollout.ts'
 import { type NamespaceTemplate, templateFinalizer } from './types.ts'
 
-/** What templates hold in the namespaces that exist. */
+/** What templates hold in the namespaces that exist. In looks at all of them others may have their turn in between. */
 export interface HeldLookups extends Pick<PopulatedObjects, 'claimsIn'> {
-  /** Between two of them others may have their turn, and change what is behind. */
-  namespaces(): Iterable<Namespace>
+  /** Where something of the template may be, and undefined for each other namespace. `isAside`: of those opted out. */
+  holding(template: string, isAside: boolean): Iterable<Holding | undefined>
+  /** And undefined for each of `but`. */
+  others(but: ReadonlySet<string>): Iterable<Namespace | undefined>
   countNamespaces(): number
   /** Monotonic milliseconds. */
   now(): number
+  readonly found: BoundedCache<string, Found>
+}
+
+export interface Holding {
+  readonly namespace: Namespace
+  /** Objects of the template are recorded. */
+  readonly isRecorded: boolean
+}
+
+interface Found {
+  readonly stop: string | undefined
+  readonly untilMs: number
 }
 
 /** Longer no client waits for a warning. */
 const longestMs = 2000
+/**
+ * A write that lost against one of the status begins anew, and would lose against the next, if it looked at them all
+ * again: what took long is believed for a while.
+ */
+const longMs = 50
+const believedMs = 5000
 
 type Write = Pick<Attributes, 'operation' | 'object' | 'oldObject' | 'warn' | 'dryRun'>
 
@@ -38,7 +61,7 @@ export function* warnOfStop(a: Write, held: HeldLookups): Resumable<void> {
   const version = compileMatcher(template)
   if (!prunes(version) || !isPruneLimited(version)) return
   yield
-  const stop = yield* findStop(version, held)
+  const stop = yield* findOrRemember(version, held, isHarmless(template, a.oldObject as NamespaceTemplate | undefined))
   if (stop === undefined) return
   const verb = a.dryRun ? 'would be' : 'is'
   a.warn(`NamespaceTemplate ${JSON.stringify(nameOf(template.metadata))} ${verb} ${stop}`)
@@ -63,39 +86,64 @@ function deleted(template: NamespaceTemplate): NamespaceTemplate | undefined {
   return { ...template, metadata: { ...metadata, generation, deletionTimestamp: 'now' } }
 }
 
-function* findStop(version: Matcher, held: HeldLookups): Resumable<string | undefined> {
+function* findOrRemember(version: Matcher, held: HeldLookups, isAside: boolean): Resumable<string | undefined> {
+  const { metadata, spec } = version.template
+  const { uid, generation, deletionTimestamp } = metadata
+  const key = digestOf([uid, generation, deletionTimestamp !== undefined, isAside, spec])
+  const began = held.now()
+  const before = held.found.get(key)
+  if (before !== undefined && began < before.untilMs) return before.stop
+  const stop = yield* findStop(version, held, isAside)
+  const ended = held.now()
+  if (ended - began >= longMs) held.found.set(key, { stop, untilMs: ended + believedMs })
+  return stop
+}
+
+function* findStop(version: Matcher, held: HeldLookups, isAside: boolean): Resumable<string | undefined> {
   const until = held.now() + longestMs
   const pruned = new Set<string>()
+  const seen = new Set<string>()
   const reached = { selected: 0, holding: 0, labelled: 0 }
   let looked = 0
-  for (const namespace of held.namespaces()) {
-    if (held.now() >= until) return untold(version, { looked, pruned: pruned.size, all: held.countNamespaces() })
-    looked++
-    if (isCounted(version, namespace)) reached.selected++
-    const { holds, labels } = heldIn(version, namespace, held)
-    if (holds) reached.holding++
-    if (labels) reached.labelled++
-    if (holds || labels) {
-      yield* judgeAhead(version, namespace)
-      if (prunesIn(version, held, namespace)) pruned.add(nameOf(namespace.metadata))
-    }
-    yield
+  const template = nameOf(version.template.metadata)
+  const over = (): string | undefined => {
+    // It would be strange if there were any.
+    if (pruned.size === 0 && (isAside || generationOf(version) === 1)) return undefined
+    return untold(version, { looked, pruned: pruned.size, all: held.countNamespaces() })
   }
-  const excess = excessOf(version, pruned.size, () => Math.max(reached.selected, reached.holding, reached.labelled))
-  return excess && `stopped: ${stopText(version, pruned, excess)}`
+  for (const holding of held.holding(template, isAside)) {
+    if (held.now() >= until) return over()
+    looked++
+    yield
+    if (holding === undefined) continue
+    const { namespace, isRecorded } = holding
+    const name = nameOf(namespace.metadata)
+    const isLabelled = keysHeld(holdersOf(namespace)).some((key) => key.template === template)
+    seen.add(name)
+    if (isCounted(version, namespace)) reached.selected++
+    if (isRecorded) reached.holding++
+    if (isLabelled) reached.labelled++
+    if (!isRecorded && !isLabelled) continue
+    yield* judgeAhead(version, namespace)
+    if (prunesIn(version, held, namespace)) pruned.add(name)
+  }
+  const most = (): number => Math.max(reached.selected, reached.holding, reached.labelled)
+  const excess = (): PruneExcess | undefined => excessOf(version, pruned.size, most)
+  // With more that it reaches it may delete more.
+  if (excess() === undefined) return undefined
+  if (isAside) return yield* findStop(version, held, false)
+  for (const namespace of held.others(seen)) {
+    if (held.now() >= until) return over()
+    yield
+    if (namespace !== undefined && isCounted(version, namespace)) reached.selected++
+  }
+  const found = excess()
+  return found && `stopped: ${stopText(version, pruned, found)}`
 }
 
 function isCounted(version: Matcher, namespace: Namespace): boolean {
   if (namespace.metadata.deletionTimestamp !== undefined || isOptedOut(namespace)) return false
   return version.selects(namespace) && !isGateShut(namespace)
-}
-
-function heldIn({ template }: Matcher, namespace: Namespace, held: HeldLookups): { holds: boolean; labels: boolean } {
-  const { name } = template.metadata
-  return {
-    holds: held.claimsIn(nameOf(namespace.metadata)).some((claim) => claim.template === name),
-    labels: keysHeld(holdersOf(namespace)).some((key) => key.template === name),
-  }
 }
 
 /** What is asked in one piece afterwards is remembered then. */
@@ -107,6 +155,6 @@ function* judgeAhead({ template }: Matcher, namespace: Namespace): Resumable<voi
 function untold(version: Matcher, { looked, pruned, all }: Record<'looked' | 'pruned' | 'all', number>): string {
   return (
     `perhaps stopped: only ${looked} of ${all} namespaces could be looked at in ${longestMs / 1000} s, and in ` +
-    `${pruned} of them generation ${generationOf(version)} would delete objects. Condition Progressing says it of all`
+    `${pruned} of them ${changeOf(version)} would delete objects. Condition Progressing says it of all`
   )
 }

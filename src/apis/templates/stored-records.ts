@@ -87,6 +87,12 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
     return this.#objectsOf(this.#find(namespace))
   }
 
+  /** Whether something of it is recorded there. Nothing is parsed: a text in a record has no such quotes. */
+  names(template: string, namespace: string): boolean {
+    const bytes = this.#find(namespace)?.bytes
+    return bytes !== undefined && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(namedIn(template))
+  }
+
   async announce(namespace: Namespace, objects: readonly AppliedObject[]): Promise<void> {
     const name = nameOf(namespace.metadata)
     const ahead = selectUnclaimed(objects, this.of(name))
@@ -186,6 +192,9 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
     return version === undefined ? nothing : this.#recordOf(version).objects
   }
 }
+
+/** As a record has it. */
+const namedIn = (template: string): string => `"template":${JSON.stringify(template)}`
 
 /** As far as it is about the namespace of this uid. */
 const objectsOf = (record: StoredRecord | undefined, uid: string): readonly AppliedObject[] =>
