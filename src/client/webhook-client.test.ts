@@ -1,6 +1,9 @@
 /** What a webhook may send back, and what is told of answers that are none. */
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startWebhookServer, type WebhookServer } from '../../test/support/webhook-server.ts'
+import { startWebhookServer, type WebhookServer, webhookCertificates } from '../../test/support/webhook-server.ts'
 import { systemClock } from '../base/clock.ts'
 import { WebhookCallError } from './webhook-answer.ts'
 import { WebhookClient } from './webhook-client.ts'
@@ -63,4 +66,34 @@ test('an answer beyond 16 MiB is not read to its end', async () => {
   expect(await toldOf(`"${'x'.repeat(16 * 1024 * 1024)}"`)).toBe(
     `Post "${server.url}/?timeout=20s": the answer is longer than 16777216 bytes`,
   )
+})
+
+test('a webhook that closed all of its idle connections is asked on a new one', async () => {
+  const { key, cert, ca } = webhookCertificates(['127.0.0.1'])
+  const together = 3
+  const known = new Set<Socket>()
+  const held: (() => void)[] = []
+  const hung = createServer({ key, cert }, ({ socket }, response) => {
+    if (known.has(socket)) {
+      socket.destroy()
+      return
+    }
+    known.add(socket)
+    held.push(() => response.end('{}'))
+    // Each has a connection of its own, for none is answered before all are there.
+    if (known.size >= together) for (const end of held.splice(0)) end()
+  })
+  hung.listen(0, '127.0.0.1')
+  await once(hung, 'listening')
+  try {
+    const url = `https://127.0.0.1:${(hung.address() as AddressInfo).port}`
+    const ask = (): Promise<unknown> =>
+      client.post({ address: { url, caBundle: Buffer.from(ca).toString('base64') }, body: '{}', timeoutMs: 20_000 })
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([{}, {}, {}])
+    expect(await ask()).toEqual({})
+    expect(known.size).toBe(together + 1)
+  } finally {
+    hung.closeAllConnections()
+    hung.close()
+  }
 })

@@ -103,19 +103,20 @@ export class WebhookClient implements Disposable {
   #send(call: WebhookCall, shown: string, signal: AbortSignal): Promise<WebhookAnswer> {
     const options = this.#requestOptions(call, shown)
     const takePlace = (): Promise<() => void> => this.#large.take(`${options.host}:${options.port}`, signal)
-    const attempt = (mayRepeat: boolean): Promise<WebhookAnswer> =>
+    const attempt = (): Promise<WebhookAnswer> =>
       new Promise((resolve, reject) => {
         const sent = send({ ...options, signal }, (response) => {
           collect(response, takePlace).then(resolve, reject)
         })
         sent.once('error', (error: NodeJS.ErrnoException) => {
-          // The webhook closed an idle connection at the moment we took it: it has not seen the request.
-          if (mayRepeat && sent.reusedSocket && error.code === 'ECONNRESET') resolve(attempt(false))
+          // The webhook closed an idle connection at the moment we took it: it has not seen the request. It may have
+          // closed all of them, and each is out of the agent now.
+          if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(attempt())
           else reject(error)
         })
         sent.end(call.body)
       })
-    return attempt(true)
+    return attempt()
   }
 
   #requestOptions({ address, body, credentials = {} }: WebhookCall, shown: string): RequestOptions {
