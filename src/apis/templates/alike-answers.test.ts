@@ -7,7 +7,8 @@ async function timesAsked(given: Partial<Asking<string>>, most = 10): Promise<nu
   const answers = new AlikeAnswers(3)
   let asked = 0
   const ask = async (): Promise<string> => `answer ${++asked}`
-  const how: Asking<string> = { ask, said: () => '', keep: (answer) => answer, share: String, lengths: [], ...given }
+  const common = { said: () => '', keep: String, share: String, lengths: [], texts: [] }
+  const how: Asking<string> = { ask, ...common, ...given }
   for (let i = 0; i < most; i++) await answers.of('question', how)
   return asked
 }
@@ -25,7 +26,7 @@ test.each<{ name: string; given: Partial<Asking<string>> }>([
 
 test('a question is not alike any more once it was refused, or answered otherwise', async () => {
   const answers = new AlikeAnswers(1)
-  const how = { said: String, keep: String, share: String, lengths: [] }
+  const how = { said: String, keep: String, share: String, lengths: [], texts: [] }
   expect(answers.isAlike('never asked')).toBe(true)
   await answers.of('alike', { ...how, ask: async () => 'a' })
   expect(answers.isAlike('alike')).toBe(true)
@@ -35,4 +36,24 @@ test('a question is not alike any more once it was refused, or answered otherwis
   await answers.of('other', { ...how, lengths: [1], ask: async () => 'a' })
   await answers.of('other', { ...how, lengths: [2], ask: async () => 'b' })
   expect(answers.isAlike('other')).toBe(false)
+})
+
+test('a text that all had in common is another one only after a place with another answered alike', async () => {
+  const answers = new AlikeAnswers(2)
+  let asked = 0
+  const askOf = async (text: string, said = ''): Promise<string> => {
+    const ask = async (): Promise<string> => `answer ${++asked}`
+    const how = { ask, said: () => said, keep: String, share: String, lengths: [], texts: ['same', text] }
+    return answers.of('question', how)
+  }
+  for (const text of ['bot', 'bot', 'bot', 'bot']) await askOf(text)
+  expect(asked).toBe(2)
+  for (const text of ['ann', 'ann', 'bert', 'bot']) await askOf(text)
+  expect(asked).toBe(3)
+
+  const others = new AlikeAnswers(1)
+  const how = { ask: async () => 'a', keep: String, share: String, lengths: [] }
+  await others.of('question', { ...how, said: () => 'by chance', texts: ['bot'] })
+  await others.of('question', { ...how, said: () => 'none', texts: ['ann'] })
+  expect(others.isAlike('question')).toBe(false)
 })

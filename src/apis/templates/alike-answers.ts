@@ -16,6 +16,10 @@ interface Question {
   kept: unknown
   /** The longest texts of a namespace with which it was answered. */
   lengths: readonly number[]
+  /** Those of the place that was asked first. */
+  readonly texts: readonly string[]
+  /** Of each, whether a place with another one has answered alike. */
+  isVaried: readonly boolean[]
 }
 
 export interface Asking<T> {
@@ -30,6 +34,11 @@ export interface Asking<T> {
   readonly isBelieved?: (kept: unknown) => boolean
   /** Of the texts in the question that are this place's own: a server may find longer ones too long. */
   readonly lengths: readonly number[]
+  /**
+   * The texts that are taken out of an answer. One that all who were asked have in common (an account that creates all
+   * namespaces) may stand in it by chance, as a word that the server put there, and be none to others.
+   */
+  readonly texts: readonly string[]
 }
 
 export class AlikeAnswers {
@@ -47,17 +56,21 @@ export class AlikeAnswers {
 
   /** @param question all that the answer depends on, its place excepted */
   async of<T>(question: string, asking: Asking<T>): Promise<T> {
-    const { ask, said: saidBy, keep, share, lengths, isBelieved = () => true } = asking
+    const { ask, said: saidBy, keep, share, lengths, texts, isBelieved = () => true } = asking
     const known: Question = this.#questions.get(question) ?? {
       answered: 0,
       isAlike: true,
       said: undefined,
       kept: undefined,
       lengths: lengths.map(() => 0),
+      texts,
+      isVaried: texts.map(() => false),
     }
     this.#questions.set(question, known)
     const isShort = lengths.every((length, i) => length <= (known.lengths[i] ?? 0))
-    const isKnown = known.isAlike && known.answered >= this.#asked && isShort
+    const isOther = texts.map((text, i) => text !== known.texts[i])
+    const isProven = isOther.every((other, i) => !other || known.isVaried[i])
+    const isKnown = known.isAlike && known.answered >= this.#asked && isShort && isProven
     if (isKnown && isBelieved(known.kept)) return share(known.kept)
     try {
       const answer = await ask()
@@ -67,6 +80,7 @@ export class AlikeAnswers {
         known.kept = keep(answer)
       }
       known.answered++
+      known.isVaried = known.isVaried.map((varied, i) => varied || isOther[i] === true)
       known.lengths = known.lengths.map((length, i) => Math.max(length, lengths[i] ?? 0))
       if (said === undefined || known.said !== said) known.isAlike = false
       return answer

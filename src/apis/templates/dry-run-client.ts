@@ -102,13 +102,14 @@ function startAsking(deps: Omit<DryRunDeps, 'client'>) {
       const [said, keep] = [(answer: T) => digestOf(how.said(answer)), (answer: T) => answer]
       const key = digestOf(text)
       asked.push(key)
-      return alike.of(key, { ...own, said, keep, share: (kept) => onShared(kept as T) })
+      return alike.of(key, { ...own, said, keep, share: (kept) => onShared(kept as T), texts: [] })
     }
     const out = (value: unknown): string => texts.takeOut(JSON.stringify(value)).text
     const key = digestOf([text, ...texts.shapesOf(marks)])
     asked.push(key)
     return alike.of(key, {
       ...own,
+      texts: texts.own(),
       said: (answer) => digestOf(out(how.said(answer))),
       keep: out,
       share: (kept) => onShared(JSON.parse(texts.putIn(String(kept))) as T),

@@ -12,11 +12,11 @@ const isApplyEntry = ({ manager, operation }: ManagedFieldsEntry): boolean =>
 
 const hasApplyEntry = ({ metadata }: KubeObject): boolean => (metadata.managedFields ?? []).some(isApplyEntry)
 
-/** Which of its fields templates gave. */
-export const fieldsApplied = ({ metadata }: KubeObject): readonly unknown[] =>
+/** Which of its fields templates gave, and which other writers, whom an apply may meet: not those of a status. */
+export const fieldsGiven = ({ metadata }: KubeObject): readonly unknown[] =>
   (metadata.managedFields ?? [])
-    .filter(isApplyEntry)
-    .map(({ apiVersion, subresource, fieldsV1 }) => [apiVersion, subresource, fieldsV1])
+    .filter((m) => isApplyEntry(m) || (m.operation === 'Update' && !m.subresource))
+    .map(({ manager, apiVersion, subresource, fieldsV1 }) => [manager, apiVersion, subresource, fieldsV1])
 
 /** It carries the label (of this template, or of any) and an Apply entry of ours, as after a restore from a backup. */
 export function isMarked(object: KubeObject, template?: string): boolean {

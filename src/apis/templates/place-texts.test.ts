@@ -63,6 +63,18 @@ test('what is put in is that of the other namespace, as JSON writes it', () => {
   expect(other.takeOut(other.putIn(text)).text).toBe(text)
 })
 
+test('what is put in is put in as it is: no part of it stands for anything else', () => {
+  const odd = new PlaceTexts(namespace('dev', { ...creator("$$ $& $'"), ...owner('pay$`team') }))
+  const { text } = alice.takeOut('{"a":"alice of bob"}')
+  expect(odd.putIn(text)).toBe(`{"a":"$$ $& $' of pay$\`team"}`)
+  expect(odd.own()).toEqual(['dev', 'pay$`team', "$$ $& $'"])
+})
+
+test.each(['after', 'kind', 'action', 'change'])('who is called %s, a word of kept answers, is asked about', (word) => {
+  const json = `{"${word}":{"a":"${word}"}}`
+  expect(new PlaceTexts(namespace('dev', owner(word))).takeOut(json)).toEqual({ text: json, marks: [] })
+})
+
 describe('names have one shape', () => {
   const shape = (name: string): readonly string[] => new PlaceTexts(namespace(name)).shapesOf([0])
 

@@ -14,6 +14,15 @@ interface Text {
   readonly text: string
 }
 
+/**
+ * In what is kept of an answer these words are ours (`dry-run-client.ts`, `plan-namespace.ts`). Who has one as a name
+ * is asked about.
+ */
+const ours: ReadonlySet<string> = new Set([
+  ...['object', 'before', 'after', 'apiVersion', 'kind', 'metadata', 'name', 'namespace', 'uid', 'resourceVersion'],
+  ...['action', 'create', 'change', 'prune', 'orphan', 'refuse', 'skip', 'differences', 'path', 'reason', 'message'],
+])
+
 /** A text with marks, and which stand in it. */
 export interface Unplaced {
   readonly text: string
@@ -29,7 +38,7 @@ export class PlaceTexts {
     this.#texts = all.map((plain, i) => ({
       mark: String.fromCharCode(i + 1),
       plain,
-      text: all.indexOf(plain) < i ? '' : JSON.stringify(plain).slice(1, -1),
+      text: all.indexOf(plain) < i || ours.has(plain) ? '' : JSON.stringify(plain).slice(1, -1),
     }))
   }
 
@@ -46,7 +55,12 @@ export class PlaceTexts {
   }
 
   putIn(text: string): string {
-    return this.#texts.reduce((json, { mark, text: own }) => json.replaceAll(mark, own), text)
+    return this.#texts.reduce((json, { mark, text: own }) => json.replaceAll(mark, () => own), text)
+  }
+
+  /** All that are put in. */
+  own(): readonly string[] {
+    return this.#texts.map(({ text }) => text)
   }
 
   /** What of these texts themselves a server may judge: what characters they have, and where. */

@@ -40,6 +40,12 @@ const config = (place: string, data: object): KubeObject => ({
   metadata: { name: 'c', namespace: place, labels: { 'policy/namespace-template-name': 't' } },
   data,
 })
+const withMetadata = (metadata: object): KubeObject => {
+  const prod = object('prod', { a: 'prod of bert' })
+  return { ...prod, metadata: { ...prod.metadata, ...metadata } } as KubeObject
+}
+const byOther = (subresource: string): ManagedFieldsEntry =>
+  ({ manager: 'a', operation: 'Update', subresource, fieldsV1: { 'f:data': {} } }) as ManagedFieldsEntry
 const unplaced = (of: KubeObject) => digests.of(of, configMaps)?.unplaced
 
 describe('what an object says, but for the texts of its namespace,', () => {
@@ -54,8 +60,16 @@ describe('what an object says, but for the texts of its namespace,', () => {
     ['it says something else', object('prod', { a: 'prod of bill' })],
     ['templates gave other fields of it', object('prod', { a: 'prod of bert' }, { 'f:data': { 'f:a': {} } })],
     ['no template gave any', object('prod', { a: 'prod of bert' }, null)],
+    ['it has finalizers', withMetadata({ finalizers: ['example.com/a'] })],
+    ['it belongs to another', withMetadata({ ownerReferences: [{ kind: 'A' }] })],
+    ['other writers gave fields of it', withMetadata({ managedFields: [applied(wholeData), byOther('')] })],
     ['it has another name', object('prod', { a: 'prod of bert' }, wholeData, 'd')],
   ])('is another one where %s', (_, other) => expect(unplaced(other)?.digest).not.toBe(dev?.digest))
+
+  test('is the same whoever wrote its status', () => {
+    const told = withMetadata({ managedFields: [applied(wholeData), byOther('status')] })
+    expect(unplaced(told)?.digest).toBe(dev?.digest)
+  })
 
   test('has no marks where none of them is in it', () => {
     expect(unplaced(object('dev', { a: 'b' }))?.marks).toEqual([])

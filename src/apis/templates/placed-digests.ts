@@ -8,7 +8,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { digestOfText } from './digest.ts'
 import { heldConfig } from './held-config.ts'
-import { contentText, fieldsApplied } from './marks.ts'
+import { contentText, fieldsGiven } from './marks.ts'
 import { PlaceTexts } from './place-texts.ts'
 import type { PopulatedObject } from './populated-objects.ts'
 
@@ -25,11 +25,13 @@ export class PlacedDigests {
 
   /** undefined: its namespace is not one of those that are planned. */
   of(object: KubeObject, kind: ServedKind): Digests | undefined {
-    const { name, namespace = '' } = object.metadata
+    const { name, namespace = '', finalizers, ownerReferences } = object.metadata
     const texts = this.#texts.get(namespace)
     if (texts === undefined) return undefined
     const content = contentText(object)
-    const { text, marks } = texts.takeOut(JSON.stringify([name, fieldsApplied(object)]) + content)
+    // A plan tells of these too.
+    const told = [name, finalizers, ownerReferences]
+    const { text, marks } = texts.takeOut(JSON.stringify([told, fieldsGiven(object)]) + content)
     const unplaced = { digest: digestOfText(text), marks }
     const key = `${kind.group}/${kind.version}/${kind.kind} ${unplaced.digest}`
     if (!this.#held.has(key)) {

@@ -93,6 +93,7 @@ export async function planNamespace(
     },
     isBelieved: (kept) => (kept as KeptPlan).questions.asked.every((question) => alike.answers.isAlike(question)),
     lengths,
+    texts: texts.own(),
   })
 }
 

@@ -39,7 +39,10 @@ class Cluster extends FakeClient {
 
   override async list(...[resource, options]: Parameters<Client['list']>) {
     this.#refuse(`list ${resource.resource}`)
-    return super.list(resource, options) as never
+    const listed = await super.list(resource, options)
+    if (options?.labelSelector?.startsWith('!') !== true) return listed as never
+    const unlabelled = listed.items.filter(({ metadata }) => metadata.labels?.[templateNameLabel] === undefined)
+    return { ...listed, items: unlabelled } as never
   }
 
   override async create(resource: GroupVersionResource, object: KubeObject, options?: { dryRun?: boolean }) {
