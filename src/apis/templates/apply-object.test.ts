@@ -29,7 +29,9 @@ describe('an apply that is refused', () => {
   test('makes nothing ours that was only announced', async () => {
     world.claim({ apiVersion: 'v1', kind: 'ConfigMap', name: 'c' })
     world.failures.set('apply ConfigMap/c', refused)
-    expect(await world.pass([holding('t', configMap)])).toEqual([{ template: 't', object: 'ConfigMap/c', failure }])
+    expect(await world.pass([holding('t', configMap)])).toEqual([
+      { template: 't', object: 'ConfigMap/c', failure, released: '/ConfigMap/c' },
+    ])
   })
 })
 

@@ -20,7 +20,7 @@ import type { ObjectResult } from './object-result.ts'
 import { givenFor } from './parameters.ts'
 import type { PopulatedObject } from './populated-objects.ts'
 import { reasonOf } from './refusal-reason.ts'
-import { type Rendered, titleOf } from './render.ts'
+import { identityOf, type Rendered, titleOf } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager } from './types.ts'
 
 export const failureOf = (
@@ -55,8 +55,17 @@ export async function refusedFor(apply: RefusedApply, status: StatusError): Prom
   const isWrong = isInvalid(status) || status.code === 400
   const isChosen = isWrong && isChosenFreely(JSON.stringify(held.source), template, apply.namespace)
   const isOfNamespace = isChosen || isQuotaUsedUp(status) || (await isOthersInTheWay(apply, status))
-  return isOfNamespace ? obstructed(result) : result
+  const refused = isOfNamespace ? obstructed(result) : result
+  // A version without what was announced and not made would delete nothing.
+  return isAbsent(apply, status) ? { ...refused, released: identityOf(apply.rendered.object) } : refused
 }
+
+/**
+ * A server that answers so has written nothing. After others (a fault of its own, a time that is over) it may have, and
+ * of a conflict something is there.
+ */
+const isAbsent = ({ claim, known }: RefusedApply, { code }: StatusError): boolean =>
+  !claim?.uid && known === undefined && code >= 400 && code < 500 && code !== 408 && code !== 409
 
 /** Something of the text is what the namespace gives, and it may give whatever it likes. */
 export const isChosenFreely = (text: string, { spec }: NamespaceTemplate, namespace: Namespace): boolean =>

@@ -11,7 +11,7 @@ import {
   told,
   World,
 } from '../../../test/support/population-pass.ts'
-import { forbidden, internalError, StatusError } from '../../kube/status-error.ts'
+import { conflict, forbidden, internalError, StatusError } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { Conditions } from './conditions.ts'
 import { configDigest } from './held-config.ts'
@@ -19,6 +19,7 @@ import { isPopulated, populate, settledIn } from './populate.ts'
 import { render } from './render.ts'
 import { type NamespaceTemplate, pendingLabel } from './types.ts'
 
+const configMaps = { group: '', resource: 'configmaps' }
 const ruleless = { templates: [object('Role', 'r', {}, `${rbac}/v1`), binding] }
 let world: World
 beforeEach(() => {
@@ -60,6 +61,25 @@ describe('what is recorded', () => {
     const request = { namespace: team, templates: [holding('t', configMap)], signal: new AbortController().signal }
     expect(told(await populate(deps, { ...request, policyOf: () => 'Delete' }))).toEqual(['ConfigMap/c: configured'])
     expect(world.sent).toEqual(['apply ConfigMap/c'])
+  })
+
+  test.each<{ name: string; error: StatusError; settled: string[] }>([
+    { name: 'a refusal', error: forbidden(configMaps, 'c', 'no'), settled: ['-/ConfigMap/c'] },
+    { name: 'a conflict', error: conflict(configMaps, 'c', 'no'), settled: [] },
+    { name: 'a fault of the server', error: internalError('broken'), settled: [] },
+    { name: 'a time that is over', error: new StatusError('late', { code: 408 }), settled: [] },
+  ])('of what was announced, $name leaves $settled', async ({ error, settled }) => {
+    world.failures.set('apply ConfigMap/c', error)
+    await world.pass([holding('t', configMap)])
+    expect(world.settled).toEqual(settled)
+  })
+
+  test('what was announced by a process that ended stays, where an object of that name is there', async () => {
+    world.put(configMap)
+    world.claim({ apiVersion: 'v1', kind: 'ConfigMap', name: 'c' })
+    world.failures.set('apply ConfigMap/c', forbidden(configMaps, 'c', 'no'))
+    await world.pass([holding('t', configMap)])
+    expect(world.settled).toEqual([])
   })
 
   test('what is there just as it is wanted is neither announced nor applied', async () => {
