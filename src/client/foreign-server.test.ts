@@ -262,3 +262,10 @@ describe('refusals of another server', () => {
     await expect(apply()).rejects.toMatchObject({ code: 502, message: '<html>bad gateway</html>' })
   })
 })
+
+test('a list of the metadata of nothing has no items, and says null', async () => {
+  const metadata = { resourceVersion: '5' }
+  const none = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata }
+  script = [says(200, JSON.stringify({ ...none, items: null }))]
+  expect(await client.list(resource, { metadataOnly: true })).toEqual({ ...none, items: [] })
+})

@@ -69,7 +69,9 @@ export class RestClient implements Client {
     if (options.resourceVersionMatch !== undefined) query.set('resourceVersionMatch', options.resourceVersionMatch)
     const path = pathOf(resource, options)
     const headers = options.metadataOnly ? { accept: metadataLists } : {}
-    return (await this.#json({ method: 'GET', path, query, headers, ...signalOf(options) })) as KubeList<T>
+    const list = (await this.#json({ method: 'GET', path, query, headers, ...signalOf(options) })) as KubeList<T>
+    // A list of the metadata of nothing has `items: null` upstream.
+    return Array.isArray(list.items) ? list : { ...list, items: [] }
   }
 
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
