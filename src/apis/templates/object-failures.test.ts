@@ -138,6 +138,12 @@ describe('an apply that is refused is obstructed', () => {
       is: true,
     },
     {
+      name: 'a value that may be anything makes it unreadable, and no reason is given',
+      status: new StatusError('unable to convert merged object'),
+      given: { template: { ...template, spec: { parameters: [{ name: 'size', fromAnnotation: 'size' }] } } },
+      is: true,
+    },
+    {
       name: 'a server that is down refuses a value that may be anything',
       status: internalError('no'),
       given: { template: { ...template, spec: { parameters: [{ name: 'size', fromAnnotation: 'size' }] } } },

@@ -51,8 +51,8 @@ export interface RefusedApply {
 export async function refusedFor(apply: RefusedApply, status: StatusError): Promise<ObjectResult> {
   const result = failureOf(apply.rendered, reasonOf(status), status.message, true)
   const { template, held } = apply.rendered
-  // Where it is no amount at all, the object can't be read.
-  const isWrong = isInvalid(status) || status.code === 400
+  // Where it is no amount at all the object can't be read, for which some servers name no reason.
+  const isWrong = isInvalid(status) || status.code === 400 || status.reason === undefined
   const isChosen = isWrong && isChosenFreely(JSON.stringify(held.source), template, apply.namespace)
   const isOfNamespace = isChosen || isQuotaUsedUp(status) || (await isOthersInTheWay(apply, status))
   const refused = isOfNamespace ? obstructed(result) : result
