@@ -109,8 +109,16 @@ const rows: readonly Row[] = [
     before: [{ template: binding('view') }],
     after: [{ template: { ...binding('view'), subjects: [{ apiGroup: rbac, kind: 'Group', name: 'g' }] } }],
     async hinder(client, namespace) {
-      await client.delete(bindings, about(namespace))
-      await client.create(bindings, { ...binding('edit'), metadata: about(namespace) } as never)
+      const other = { ...binding('edit'), metadata: about(namespace) }
+      const take = async (): Promise<boolean> => {
+        await client.delete(bindings, about(namespace)).catch(() => undefined)
+        return client.create(bindings, other as never).then(
+          () => true,
+          () => false,
+        )
+      }
+      // The controller may be faster.
+      await expect.poll(take).toBe(true)
     },
     reason: 'Invalid',
   },
