@@ -60,6 +60,7 @@ describe.each(anyCluster)('$where', ({ start }) => {
     await source('goes', 'one')
     await world.template('left', [secretFrom('goes')])
     await world.namespace('left-1')
+    await copyHas('left-1', 'goes', 'one')
     await admin.delete(secrets, { namespace: 'platform', name: 'goes' })
     const message =
       'Secret goes in namespace "platform", its source, is not there: restore it, with its annotation ' +
