@@ -80,6 +80,13 @@ test('that it is not known, where a look at all of them would take too long', ()
   expect(seen).toHaveLength(5)
 })
 
+test('that it is stopped, where those that were looked at are too many already', () => {
+  expect(told({ ...edit, stepMs: 300 })).toEqual([
+    'NamespaceTemplate "t" is stopped: only 7 of 8 namespaces could be looked at in 2 s, and in 7 of them ' +
+      'generation 2 would delete objects. Condition Progressing says it of all',
+  ])
+})
+
 test('nothing, where none of what was looked at shows why it should be', () => {
   expect(told({ object: { ...before }, stepMs: 500 })).toEqual([])
 })

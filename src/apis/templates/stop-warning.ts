@@ -153,8 +153,11 @@ function* judgeAhead({ template }: Matcher, namespace: Namespace): Resumable<voi
 }
 
 function untold(version: Matcher, { looked, pruned, all }: Record<'looked' | 'pruned' | 'all', number>): string {
+  // Of all that there are it is allowed the most.
+  const isSure = excessOf(version, pruned, () => all) !== undefined
   return (
-    `perhaps stopped: only ${looked} of ${all} namespaces could be looked at in ${longestMs / 1000} s, and in ` +
-    `${pruned} of them ${changeOf(version)} would delete objects. Condition Progressing says it of all`
+    `${isSure ? '' : 'perhaps '}stopped: only ${looked} of ${all} namespaces could be looked at in ` +
+    `${longestMs / 1000} s, and in ${pruned} of them ${changeOf(version)} would delete objects. ` +
+    'Condition Progressing says it of all'
   )
 }
