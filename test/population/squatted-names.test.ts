@@ -60,6 +60,19 @@ describe.each(anyCluster)('$where', ({ start }) => {
     expect((await states.next()).value).toMatchObject(last)
   })
 
+  test('an edit that takes it over is not over before it has been tried everywhere', async () => {
+    await given({ maxUnavailable: 2 })
+    await world.edit('t', { objects: after })
+    await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'CompleteWithFailures')
+    await world.edit('t', { objects: after, adopt: true })
+    const outcomes: unknown[] = []
+    for await (const { outcome } of rolloutStates(world.admin, 't', 3, AbortSignal.timeout(20_000))) {
+      outcomes.push(outcome)
+      if (outcome !== undefined) break
+    }
+    expect(outcomes.at(-1)).toBe('complete')
+  })
+
   test('pauseOnFailure counts it', async () => {
     await given({ maxUnavailable: 1, pauseOnFailure: true })
     await squat(all.slice(squatted.length))

@@ -119,6 +119,7 @@ test('the tally of a template is what going through all its entries again would 
               known: entries.length,
               synced: holding.filter((e) => !e.isSkipping && !e.isExtended).length,
               failed: failing.length,
+              untried: failing.filter((e) => e.version.template.metadata.generation !== generation).length,
               skipped: holding.filter((e) => e.isSkipping && !e.isExtended).length,
               extended: holding.filter((e) => e.isExtended).length,
             })

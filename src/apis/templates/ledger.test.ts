@@ -160,7 +160,15 @@ test('a template that is gone leaves nothing, and one of its name begins anew', 
   const ledger = new TemplateLedger()
   ledger.record('n', new Map([selected(v1)]), [])
   ledger.forgetTemplate('t')
-  expect(ledger.tally(v1)).toEqual({ known: 0, synced: 0, failed: 0, skipped: 0, extended: 0, failures: [] })
+  expect(ledger.tally(v1)).toEqual({
+    known: 0,
+    synced: 0,
+    failed: 0,
+    untried: 0,
+    skipped: 0,
+    extended: 0,
+    failures: [],
+  })
   expect(ledger.find('t', 'n')).toBeUndefined()
 })
 

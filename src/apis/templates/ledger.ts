@@ -49,6 +49,8 @@ export interface Tally {
   /** Selected namespaces that hold all of this version. */
   readonly synced: number
   readonly failed: number
+  /** Of them, those that failed with another version: this one has not been tried there. */
+  readonly untried: number
   /** Selected namespaces that hold this version but for what names a creator or owner: none is recorded. */
   readonly skipped: number
   /** Selected namespaces that hold all of this version, and others have added to it. */
@@ -137,6 +139,7 @@ export class TemplateLedger {
       known: page?.entries.size ?? 0,
       synced: page?.holding.get(versionKey(version)) ?? 0,
       failed: (page?.failing.size ?? 0) + (page?.failingAside.size ?? 0),
+      untried: page === undefined ? 0 : countUntried(page, generationOf(version)),
       skipped: page?.skipping.get(versionKey(version)) ?? 0,
       extended: page?.extending.get(versionKey(version)) ?? 0,
       failures: failures.slice(0, listedFailures),
@@ -194,6 +197,12 @@ export class TemplateLedger {
       else one.delete(namespace)
     }
   }
+}
+
+function countUntried({ failingWith }: Page, tried: number): number {
+  let untried = 0
+  for (const [generation, failed] of failingWith) if (generation !== tried) untried += failed
+  return untried
 }
 
 const isAside = ({ takesNoPlace, isUnrendered }: LedgerEntry): boolean => takesNoPlace || isUnrendered === true

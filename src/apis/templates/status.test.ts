@@ -9,7 +9,7 @@ const now = '2026-11-24T06:00:00Z'
 const before = '2026-11-20T06:00:00Z'
 
 const none: Findings = {
-  ...{ matched: 0, synced: 0, failed: 0, skipped: 0, extended: 0, waiting: 0, known: 0 },
+  ...{ matched: 0, synced: 0, failed: 0, untried: 0, skipped: 0, extended: 0, waiting: 0, known: 0 },
   ...{ failures: [], kinds: [], halt: undefined },
 }
 const template = (more: Partial<NamespaceTemplate> = {}, metadata: object = {}): NamespaceTemplate => ({
@@ -77,6 +77,12 @@ describe('conditions', () => {
       found: { matched: 3, synced: 2, failed: 1, failures: [failure] },
       synced: ['False', 'Invalid', differ(1, 3)],
       progressing: failedIn(1),
+    },
+    {
+      name: 'one failed with the version before, and has not been tried again: it is not over',
+      found: { matched: 3, synced: 1, failed: 2, untried: 1, failures: [failure] },
+      synced: ['False', 'Invalid', differ(2, 3)],
+      progressing: rolling(1, 3),
     },
     {
       name: 'what failed has all places, and others wait',

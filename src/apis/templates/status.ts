@@ -114,7 +114,7 @@ const exceptFor = (skipped: number): string =>
 type Told = Omit<TemplateCondition, 'lastTransitionTime'>
 
 function progress(version: Matcher, findings: Findings): Told {
-  const { matched, waiting, halt, synced, failed, skipped, extended, failures, heldUpIn } = findings
+  const { matched, waiting, halt, synced, failed, untried, skipped, extended, failures, heldUpIn } = findings
   const type = progressingCondition
   if (halt !== undefined) return { type, status: 'False', ...halt }
   if (version.template.metadata.deletionTimestamp !== undefined) {
@@ -124,7 +124,7 @@ function progress(version: Matcher, findings: Findings): Told {
   }
   const generation = generationOf(version)
   // What failed is not under way any more: it is tried again for as long as it fails.
-  if (waiting === 0 && synced + skipped + extended + failed >= matched) {
+  if (waiting === 0 && synced + skipped + extended + failed - untried >= matched) {
     const message = `Generation ${generation} has reached every selected namespace`
     const [first] = failures
     if (first === undefined) return { type, status: 'False', reason: completeReason, message }

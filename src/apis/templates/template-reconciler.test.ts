@@ -80,6 +80,7 @@ beforeEach(() => {
           known: known.known ?? known.matched ?? 0,
           synced: known.synced ?? 0,
           failed: 0,
+          untried: 0,
           skipped: 0,
           extended: 0,
           failures: [],
