@@ -36,7 +36,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-const timeout = '300ms'
+const timeout = '900ms'
 async function opened(endpoint = plugin.endpoint, within = timeout): Promise<EncryptedStorage> {
   const entry = { resources: ['secrets'], providers: [kms(endpoint, 'test', within), identity] }
   const choice = { path: await writeConfiguration(folder, entry), automaticReload: false }
@@ -94,8 +94,8 @@ interface Attack {
 
 const attacks: readonly Attack[] = [
   ...(['Status', 'Encrypt', 'Decrypt'] as const).flatMap((call) => [
-    { name: `${call} hangs`, call, instead: hang, named: `: ${call}: no answer within 300 ms` },
-    { name: `${call} comes in drops`, call, instead: trickle, named: `: ${call}: no answer within 300 ms` },
+    { name: `${call} hangs`, call, instead: hang, named: `: ${call}: no answer within 900 ms` },
+    { name: `${call} comes in drops`, call, instead: trickle, named: `: ${call}: no answer within 900 ms` },
     { name: `${call} breaks off`, call, instead: (stream: ServerHttp2Stream) => stream.session?.destroy(), named: '' },
     {
       name: `${call} is no message`,
@@ -270,7 +270,7 @@ describe('a plugin that is not as it should be', () => {
   it('an answer that comes too late is not used, and what comes next goes another way', async () => {
     const late: (() => void)[] = []
     plugin.instead.set('Decrypt', (stream, request) => late.push(() => plugin.handle(stream, 'Decrypt', request)))
-    await expect(opened()).rejects.toThrow('KMS provider test: Decrypt: no answer within 300 ms')
+    await expect(opened()).rejects.toThrow('KMS provider test: Decrypt: no answer within 900 ms')
     expect(await seeds()).toBe(0)
     plugin.instead.clear()
     await using storage = await opened()
@@ -289,7 +289,7 @@ describe('a plugin that is not as it should be', () => {
     const before = plugin.calls.length
     const reads = await Promise.allSettled(Array.from({ length: 500 }, () => first.get(key)))
     for (const each of reads) {
-      const reason = 'nothing can be decrypted: KMS provider test: Decrypt: no answer within 300 ms'
+      const reason = 'nothing can be decrypted: KMS provider test: Decrypt: no answer within 900 ms'
       expect(each).toMatchObject({ status: 'rejected', reason: { code: 'unavailable', message: reason } })
     }
     expect(plugin.calls.slice(before)).toEqual(['Decrypt'])
@@ -329,7 +329,7 @@ describe('a socket', () => {
 
   it('that accepts and says nothing is given up', () =>
     silent(async (path) => {
-      await expect(opened(`unix://${path}`)).rejects.toThrow('KMS provider test: Status: no answer within 300 ms')
+      await expect(opened(`unix://${path}`)).rejects.toThrow('KMS provider test: Status: no answer within 900 ms')
     }))
 
   it('that is a file is named', async () => {
