@@ -164,7 +164,7 @@ export async function silentConnections(means: Means, connections: number): Prom
   const { localAddress } = means
   const open = new Set<net.Socket>()
   while (!means.signal.aborted) {
-    while (open.size < connections) {
+    while (open.size < connections && !means.signal.aborted) {
       const socket = net.connect({ host, port, localAddress }).on('error', ignore)
       means.tally.sent++
       open.add(socket)
