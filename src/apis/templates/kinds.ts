@@ -2,7 +2,7 @@
  * Which kinds a template has ever put anywhere: the list in its status is what lets another process find leftovers. So
  * a kind is written down before the first object of it is made, and taken off only when no object of it is left.
  */
-import type { Client } from '../../client/client.ts'
+import type { Client, ServedKind } from '../../client/client.ts'
 import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import { objectsOf } from './template-objects.ts'
@@ -16,6 +16,12 @@ export function kindsOf(template: NamespaceTemplate): string[] {
 
 export function kindsEverOf(template: NamespaceTemplate): readonly string[] {
   return [...(template.status?.kinds ?? []), ...kindsOf(template)]
+}
+
+/** Where the server keeps a kind that is named as `kindsOf` does. @throws StatusError */
+export function findKindNamed({ discovery }: Pick<Client, 'discovery'>, text: string): Promise<ServedKind | undefined> {
+  const slash = text.lastIndexOf('/')
+  return discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
 }
 
 export class RecordedKinds {

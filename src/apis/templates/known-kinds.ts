@@ -11,7 +11,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import type { AppliedRecords } from './applied-records.ts'
 import { AwaitedKinds } from './awaited-kinds.ts'
 import { believeMarks } from './believe-marks.ts'
-import { kindsEverOf } from './kinds.ts'
+import { findKindNamed, kindsEverOf } from './kinds.ts'
 import { isRefusal } from './populated-index.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
 import type { PopulationDeps } from './population-deps.ts'
@@ -135,9 +135,8 @@ export class KnownKinds {
   }
 
   async #find(text: string): Promise<ServedKind | 'refused' | undefined> {
-    const slash = text.lastIndexOf('/')
     try {
-      return await this.#deps.client.discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
+      return await findKindNamed(this.#deps.client, text)
     } catch (error) {
       if (!isRefusal(error)) throw error
       this.#deps.onError(error)

@@ -13,7 +13,7 @@ import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { AlikeAnswers, askedOfAlike } from './alike-answers.ts'
 import { type DisplacedObject, displacedBy } from './displaced.ts'
 import { dryRunDeletion, dryRunTemplate } from './dry-run-template.ts'
-import { kindsEverOf } from './kinds.ts'
+import { findKindNamed, kindsEverOf } from './kinds.ts'
 import { listWithHeld } from './list-with-held.ts'
 import { compileMatcher, isDisabled, isOptedOut, isRolloutPaused, type Matcher } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
@@ -234,8 +234,7 @@ async function watchKinds(
   let done = 0
   await Promise.all(
     [...kinds].map(async (text) => {
-      const slash = text.lastIndexOf('/')
-      const kind = await client.discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
+      const kind = await findKindNamed(client, text)
       if (kind?.namespaced && !(await untilAborted(index.watchKind(kind, signal), signal)))
         throw new Error(`objects of ${text} can not be read, so nobody knows what would be pruned`)
       report({ doing: 'reading what templates made', done: ++done, total: kinds.size, unit: 'kinds' })
