@@ -20,3 +20,47 @@ test('a file that is larger than any text can be is named, in a folder too', asy
   await expect(readDocuments(path, '-f')).rejects.toThrow(refusal)
   await expect(readDocuments(folder, '-f')).rejects.toThrow(refusal)
 })
+
+async function read(text: string): Promise<unknown> {
+  const path = join(folder, 'file.yaml')
+  await writeFile(path, text)
+  return readDocuments(path, '-f')
+}
+
+test('words and numbers are what kubectl takes them for', async () => {
+  const data = '{enabled: yes, off: no, octal: 010, day: 2024-01-02, big: 9007199254740993, quoted: "yes"}'
+  expect(JSON.stringify(await read(`data: ${data}\n`))).toBe(
+    '[{"data":{"enabled":true,"false":false,"octal":8,"day":"2024-01-02","big":9007199254740993,"quoted":"yes"}}]',
+  )
+})
+
+test('documents end where they end for kubectl, and a List is its items', async () => {
+  const list = '{"kind":"ConfigMapList","items":[{"a":3},{"a":4}]}'
+  expect(await read(`# one\na: 1\n--- # two\na: |\n  x---\n  ---\n---\r\n---\n${list}\n--- \nkind: List\n---`)).toEqual(
+    [{ a: 1 }, { a: 'x---\n---\n' }, { a: 3 }, { a: 4 }, { kind: 'List' }],
+  )
+  expect(await read('')).toEqual([])
+})
+
+test.each([
+  { what: 'is no YAML', text: 'a: 1\n---\n\nb: [\nc: 1\n', why: /^yaml: line 5: / },
+  {
+    what: 'has a key twice',
+    text: 'a: 1\n---\nb: {c: 1, c: 2}\n',
+    why: 'the document that begins at line 3 has b.c twice',
+  },
+  { what: 'is a text', text: 'a: 1\n---\nb\n', why: 'the document that begins at line 3 holds what is no object' },
+  {
+    what: 'lists a text',
+    text: '{"kind":"List","items":[1]}',
+    why: 'the document that begins at line 1 holds what is no object',
+  },
+])('what $what is told with its place in the file', async ({ text, why }) => {
+  const { message } = await read(text).then(
+    () => new Error('it was read'),
+    (error: unknown) => error as Error,
+  )
+  const path = `${join(folder, 'file.yaml')}: `
+  if (typeof why === 'string') expect(message).toBe(path + why)
+  else expect(message.slice(path.length)).toMatch(why)
+})
