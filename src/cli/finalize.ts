@@ -4,6 +4,7 @@ import { oneLine } from './one-line.ts'
 import { outputOption, printAnswer } from './output.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 import { awaitNamespace, type WaitFlags, withWaitFlags } from './wait-flags.ts'
+import { warningLines } from './warning-lines.ts'
 
 interface FinalizeFlags extends RemoteFlags, WaitFlags {
   readonly remove: string
@@ -34,7 +35,7 @@ Examples:
     )
     .action(async (name: string, flags: FinalizeFlags) => {
       const { releaseFinalizer } = await import('../apis/namespaces/release.ts')
-      const { client } = await openFlags(flags, 'finalize')
+      const { client } = await openFlags(flags, 'finalize', { onWarning: warningLines(command) })
       const release = { finalizer: flags.remove, dryRun: flags.dryRun }
       const released = await releaseFinalizer(client, name, release, AbortSignal.timeout(patienceMs)).catch(
         async (error: unknown) => {

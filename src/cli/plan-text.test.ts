@@ -12,3 +12,10 @@ test('says what other templates would give no more, and where', () => {
       '\nNothing would change.\n',
   )
 })
+
+test('says what the server warns of, in one line each', () => {
+  const plan = { template: 'base', isNew: true, matched: 0, namespaces: [], warnings: ['a\nb', 'c'] }
+  expect(planText(plan)).toBe(
+    'template base (new) selects 0 namespaces\nWarning: a\\u000ab\nWarning: c\n\nNothing would change.\n',
+  )
+})

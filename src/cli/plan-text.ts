@@ -16,7 +16,7 @@ const tones = {
 const named = 8
 
 export function planText(plan: TemplatePlan, paint: Paint = plain, isWide = false): string {
-  const { template, isNew, isDeletion, matched, namespaces, displaces = [], stop, believed } = plan
+  const { template, isNew, isDeletion, matched, namespaces, displaces = [], stop, believed, warnings = [] } = plan
   const most = isWide ? Number.POSITIVE_INFINITY : named
   const lines = [
     isDeletion
@@ -27,6 +27,7 @@ export function planText(plan: TemplatePlan, paint: Paint = plain, isWide = fals
     const what = `${visibleText(object)} would come from it and no more from template ${other}`
     lines.push(`in ${count(both, 'namespace')} ${what}: the first by name gives it`)
   }
+  for (const warning of warnings) lines.push(`${paint('warning', 'Warning:')} ${visibleText(warning)}`)
   const alike = new Map<string, string[]>()
   const texts = new Map<readonly PlannedObject[], string>()
   for (const { namespace, objects } of namespaces) {

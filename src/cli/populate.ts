@@ -10,6 +10,7 @@ import { logLevelOption } from './process-log.ts'
 import { openFlags, patienceMs, withRemoteFlags } from './remote-flags.ts'
 import { parseServer } from './server-url.ts'
 import { addSettings } from './settings.ts'
+import { warningLines } from './warning-lines.ts'
 
 export function addPopulateCommand(program: Command): void {
   const command = program
@@ -89,7 +90,7 @@ Examples:
 
 async function uninstall(flags: PopulateFlags, command: Command): Promise<void> {
   const { uninstallPopulation } = await import('../populate/populate.ts')
-  const { client, server } = await openFlags(flags, 'populate')
+  const { client, server } = await openFlags(flags, 'populate', { onWarning: warningLines(command) })
   const { namespace } = flags
   const signal = AbortSignal.timeout(patienceMs)
   const { removed, released, leader } = await uninstallPopulation({ client, clock: systemClock, namespace, signal })

@@ -21,7 +21,7 @@ export function withRemoteFlags(command: Command): Command {
 export async function openFlags(
   { kubeconfig, context }: RemoteFlags,
   command: string,
-  more: Pick<RemoteOptions, 'onAnswer'> = {},
+  more: Pick<RemoteOptions, 'onAnswer' | 'onWarning'> = {},
 ): Promise<Remote> {
   const problem = kubeconfig === undefined ? undefined : unreadable(kubeconfig)
   if (problem !== undefined) throw new Error(`--kubeconfig: ${problem}`)

@@ -9,6 +9,7 @@ import { outputOption, printAnswer } from './output.ts'
 import { progressOf, withQuietFlag } from './progress-line.ts'
 import { readDocuments } from './read-documents.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
+import { warningLines } from './warning-lines.ts'
 
 interface PlanFlags extends RemoteFlags {
   readonly filename: readonly string[]
@@ -75,6 +76,9 @@ Examples:
       const deps = { client, clock: systemClock, signal, report: progress.report, ...each }
       const plans = await planTemplates(deps, templates, flags.delete)
       progress[Symbol.dispose]()
+      // Who wants the names alone shall hear of them all the same.
+      if (command.getOptionValue('output') === 'name')
+        plans.flatMap((p) => p.warnings ?? []).forEach(warningLines(command))
       const changing = plans.flatMap((p) => p.namespaces.filter((n) => isChange([n])))
       await printAnswer(command, {
         value: plans,
@@ -116,7 +120,7 @@ Examples:
     )
     .action(async (name: string, flags: RollbackFlags, command: Command) => {
       const { rollbackTemplate } = await import('../apis/templates/rollback.ts')
-      const { client } = await openFlags(flags, 'template-rollback')
+      const { client } = await openFlags(flags, 'template-rollback', { onWarning: warningLines(command) })
       const { toGeneration, dryRun } = flags
       const request = { name, dryRun, ...(toGeneration === undefined ? {} : { generation: toGeneration }) }
       const done = await rollbackTemplate(client, request, AbortSignal.timeout(patienceMs))

@@ -7,6 +7,7 @@ import { outputOption, printAnswer } from './output.ts'
 import { usableFolder } from './path-flags.ts'
 import { parseServer } from './server-url.ts'
 import { nameDataDir } from './store-place.ts'
+import { warningLines } from './warning-lines.ts'
 
 interface TokenFlags {
   readonly serviceaccount: { readonly namespace: string; readonly name: string }
@@ -71,6 +72,7 @@ Examples:
       const client = new RestClient({
         transport: httpsTransport({ server, credentials: () => ({ ca: authority.caCert, ...credential }) }),
         userAgent: 'borough/token',
+        onWarning: warningLines(command),
       })
       const answer = await client.create(
         { group: '', version: 'v1', resource: 'serviceaccounts' },

@@ -7,6 +7,7 @@ import type { Stream } from '../base/stream.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import type { Resource } from '../kube/resource.ts'
 import type { KubeList, KubeObject, Status, WatchEventType } from '../kube/types.ts'
+import type { OnWarning } from './warnings.ts'
 
 /** Where an object lives. Cluster-scoped ones have no namespace. */
 export interface ObjectRef {
@@ -46,6 +47,8 @@ export interface WriteOptions {
   readonly subresource?: string
   readonly includeUninitialized?: boolean
   readonly signal?: AbortSignal
+  /** Told of what the server warns of here, instead of who is told of all warnings. */
+  readonly onWarning?: OnWarning
 }
 
 export interface ApplyOptions extends WriteOptions {
@@ -61,6 +64,8 @@ export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
   readonly dryRun?: boolean
   readonly signal?: AbortSignal
+  /** As for other writes. */
+  readonly onWarning?: OnWarning
   /** Of a collection: what tells all that went, and is as large, is not parsed. The list that is returned is empty. */
   readonly isAnswerUnread?: boolean
 }

@@ -25,6 +25,13 @@ async function echoed(text: string): Promise<{ readonly same: boolean; readonly 
   return { same: body instanceof Uint8Array && Buffer.from(body).toString() === JSON.stringify(text), turned }
 }
 
+test('a header of several values is told whole', async () => {
+  const headers = { warning: ['a', 'b'], etag: 'c' }
+  const transport = loopbackTransport(async () => ({ status: 200, headers, body: new Uint8Array() }), user)
+  const { header } = await transport.send({ method: 'GET', path: '/', query: new URLSearchParams(), headers: {} })
+  expect(['warning', 'etag', 'age'].map(header)).toEqual(['a, b', 'c', undefined])
+})
+
 test('what is small is sent and answered at once', async () => {
   expect(await echoed('x'.repeat(1000))).toEqual({ same: true, turned: [false, false] })
 })

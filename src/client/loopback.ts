@@ -76,7 +76,7 @@ export function loopbackTransport(serve: LocalServe, user: UserInfo, sharesValue
         status: answer.status,
         header(name) {
           const value = answer.headers[name]
-          return typeof value === 'string' ? value : value?.[0]
+          return typeof value === 'string' ? value : value?.join(', ')
         },
         body: answered,
         ...(shared === undefined ? {} : { shared }),

@@ -19,6 +19,7 @@ import { type OnAnswer, observedTransport } from './observed-transport.ts'
 import { RestClient } from './rest-client.ts'
 import { retryingTransport } from './retrying-transport.ts'
 import type { Transport } from './transport.ts'
+import type { OnWarning } from './warnings.ts'
 
 const nothingFound = 'http://localhost:8080'
 
@@ -35,6 +36,8 @@ export interface RemoteOptions {
   readonly refuseOpenSecrets?: boolean
   /** Told of each request that was answered, or not. */
   readonly onAnswer?: OnAnswer
+  /** Told of each warning of the server. */
+  readonly onWarning?: OnWarning
 }
 
 export interface Remote {
@@ -90,7 +93,7 @@ export function openRemote(options: RemoteOptions): Remote {
   const current = config.getContextObject(config.getCurrentContext())
   const alike = config.getContexts().filter((c) => c.cluster === current?.cluster && c.user === current.user)
   return {
-    client: new RestClient({ transport, userAgent }),
+    client: new RestClient({ transport, userAgent, onWarning: options.onWarning }),
     transport,
     server: cluster.server,
     namespace: current?.namespace,

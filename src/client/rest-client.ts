@@ -20,6 +20,7 @@ import type {
 } from './client.ts'
 import { createDiscovery } from './discovery.ts'
 import type { SharedEvent, Transport, TransportRequest, TransportResponse } from './transport.ts'
+import { type OnWarning, warningsIn } from './warnings.ts'
 
 /** Events a slow consumer may leave lying before the watch is cut off. */
 const watchBuffer = 100_000
@@ -35,22 +36,27 @@ const metadataLists = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.
 const jsonHeaders = { 'content-type': 'application/json' }
 
 /** A request but for what it has in common with all others. */
-type Sent = Omit<TransportRequest, 'query' | 'headers'> & Partial<Pick<TransportRequest, 'query' | 'headers'>>
+type Sent = Omit<TransportRequest, 'query' | 'headers'> &
+  Partial<Pick<TransportRequest, 'query' | 'headers'>> & { readonly onWarning?: OnWarning }
 
 export interface RestClientOptions {
   readonly transport: Transport
   /** Sent with every request; its first word is the field manager of plain writes. */
   readonly userAgent: string
+  /** Told of each warning of the server, as often as it comes. */
+  readonly onWarning?: OnWarning | undefined
 }
 
 export class RestClient implements Client {
   readonly #transport: Transport
   readonly #userAgent: string
+  readonly #onWarning: OnWarning | undefined
   readonly discovery: Discovery
 
-  constructor({ transport, userAgent }: RestClientOptions) {
+  constructor({ transport, userAgent, onWarning }: RestClientOptions) {
     this.#transport = transport
     this.#userAgent = userAgent
+    this.#onWarning = onWarning
     this.discovery = createDiscovery((path) => this.request('GET', path))
   }
 
@@ -108,7 +114,7 @@ export class RestClient implements Client {
     options: DeleteOptions = {},
   ): Promise<KubeObject | Status> {
     const body = deleteBody(options)
-    return (await this.#json({ method: 'DELETE', path: pathOf(resource, ref), body, ...signalOf(options) })) as
+    return (await this.#json({ method: 'DELETE', path: pathOf(resource, ref), body, ...callOf(options) })) as
       | KubeObject
       | Status
   }
@@ -124,7 +130,7 @@ export class RestClient implements Client {
       query: selectorQuery(list),
       body: deleteBody(options),
       headers: list.metadataOnly ? { accept: metadataLists } : {},
-      ...signalOf(options),
+      ...callOf(options),
     }
     if (!options.isAnswerUnread) return (await this.#json(request)) as KubeList
     await this.#passOver((await this.#send(request)).body)
@@ -176,7 +182,7 @@ export class RestClient implements Client {
     const sent = this.#transport.sharesValues
       ? { value: body as JsonObject }
       : { body: encoder.encode(JSON.stringify(body)) }
-    return this.#json({ method, path, query, ...sent, headers, ...signalOf(options) }) as Promise<KubeObject>
+    return this.#json({ method, path, query, ...sent, headers, ...callOf(options) }) as Promise<KubeObject>
   }
 
   async #requireAbsent(resource: GroupVersionResource, ref: ObjectRef, options: WriteOptions): Promise<void> {
@@ -205,12 +211,13 @@ export class RestClient implements Client {
   }
 
   async #send(request: Sent): Promise<TransportResponse> {
-    const { query = noQuery, headers = request.body && jsonHeaders } = request
+    const { query = noQuery, headers = request.body && jsonHeaders, onWarning = this.#onWarning } = request
     const response = await this.#transport.send({
       ...request,
       query,
       headers: { accept: 'application/json', 'user-agent': this.#userAgent, ...headers },
     })
+    if (onWarning !== undefined) for (const text of warningsIn(response.header('warning') ?? '')) onWarning(text)
     if (response.status >= 400) throw errorOf(response.status, decoder.decode(await bytesOf(response.body)))
     return response
   }
@@ -329,6 +336,11 @@ function refOf(object: KubeObject): ObjectRef {
 
 function signalOf(options: { readonly signal?: AbortSignal }): { signal?: AbortSignal } {
   return options.signal === undefined ? {} : { signal: options.signal }
+}
+
+function callOf({ signal, onWarning }: Pick<WriteOptions, 'signal' | 'onWarning'>): Pick<Sent, 'signal' | 'onWarning'> {
+  if (onWarning === undefined) return signal === undefined ? {} : { signal }
+  return { onWarning, ...(signal === undefined ? {} : { signal }) }
 }
 
 function writeQuery(options: WriteOptions, force = false): URLSearchParams {

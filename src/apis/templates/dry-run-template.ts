@@ -1,5 +1,6 @@
 /** Templates as the server would have them, without storing anything. */
 import type { Client } from '../../client/client.ts'
+import type { OnWarning } from '../../client/warnings.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import { isConflict } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -7,9 +8,14 @@ import { type NamespaceTemplate, templateResource } from './types.ts'
 
 const mostTries = 20
 
+interface Asking {
+  readonly signal: AbortSignal
+  readonly onWarning: OnWarning
+}
+
 /** The template as its deletion leaves it: its finalizer holds it until what it made is gone. */
-export async function dryRunDeletion(client: Client, name: string, signal: AbortSignal): Promise<NamespaceTemplate> {
-  const left = await client.delete(templateResource, { name }, { dryRun: true, signal })
+export async function dryRunDeletion(client: Client, name: string, asking: Asking): Promise<NamespaceTemplate> {
+  const left = await client.delete(templateResource, { name }, { dryRun: true, ...asking })
   if (left.kind !== 'Status') return left as NamespaceTemplate
   throw new Error(`template ${name} would be gone at once, and leave what it made: nothing holds it`)
 }
@@ -19,9 +25,9 @@ export async function dryRunTemplate(
   client: Client,
   present: NamespaceTemplate | undefined,
   { apiVersion: _a, kind: _k, metadata, ...content }: KubeObject,
-  signal: AbortSignal,
+  asking: Asking,
 ): Promise<NamespaceTemplate> {
-  const options = { dryRun: true, signal }
+  const options = { dryRun: true, ...asking }
   const { labels, annotations } = metadata
   const name = nameOf(metadata)
   if (present === undefined) {
@@ -47,7 +53,7 @@ export async function dryRunTemplate(
     } catch (error) {
       // While it rolls out its status is written again and again; nothing is written here that could undo anything.
       if (!isConflict(error) || tries === mostTries) throw error
-      seen = await client.get(templateResource, { name }, { signal })
+      seen = await client.get(templateResource, { name }, { signal: asking.signal })
     }
   }
 }

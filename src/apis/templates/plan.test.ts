@@ -1,9 +1,10 @@
 /** What a plan tells, on a cluster of a few lines. On whole servers: `test/population/plan.test.ts`. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { FakeClient } from '../../../test/support/fake-client.ts'
+import { append } from '../../base/append.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Progress } from '../../base/progress.ts'
-import type { Client, ServedKind } from '../../client/client.ts'
+import type { Client, ServedKind, WriteOptions } from '../../client/client.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
 import { forbidden, notFound } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
@@ -26,6 +27,8 @@ const given = (kind: string, name: string, data: JsonObject = { a: '1' }): JsonO
 class Cluster extends FakeClient {
   readonly refused = new Map<string, Error>()
   readonly asked: string[] = []
+  /** What it says to each template that is new. */
+  readonly warned: string[] = []
   override readonly discovery = {
     findKind: async (apiVersion: string, kind: string) => kinds.find((k) => k.kind === kind && apiVersion === 'v1'),
     kinds: async () => ({ kinds, unavailable: [] }),
@@ -45,7 +48,8 @@ class Cluster extends FakeClient {
     return { ...listed, items: unlabelled } as never
   }
 
-  override async create(resource: GroupVersionResource, object: KubeObject, options?: { dryRun?: boolean }) {
+  override async create(resource: GroupVersionResource, object: KubeObject, options?: WriteOptions) {
+    for (const text of this.warned) options?.onWarning?.(text)
     if (options?.dryRun === true) return { ...object, metadata: { ...object.metadata, generation: 1 } }
     return super.create(resource, object)
   }
@@ -200,6 +204,15 @@ describe('a new template', () => {
     const { displaces } = await plan([templateOf('t', { templates: [c] })])
     expect(displaces).toMatchObject([{ object: 'ConfigMap/c', template: 'z' }])
   })
+})
+
+test('what the server warns of is told, once, with its template; of a stop the plan speaks itself', async () => {
+  const stops = ['is', 'would be', 'is perhaps'].map((word) => `NamespaceTemplate "t" ${word} stopped: so`)
+  append(cluster.warned, ['no source', ...stops, 'no source', 'NamespaceTemplate "t" is large'])
+  const deps = { client: cluster as unknown as Client, clock: systemClock, signal: new AbortController().signal }
+  await cluster.template('there', {})
+  const plans = await planTemplates(deps, [templateOf('t', {}), templateOf('there', {})])
+  expect(plans.map(({ warnings }) => warnings)).toEqual([['no source', 'NamespaceTemplate "t" is large'], undefined])
 })
 
 describe('an edit', () => {

@@ -20,7 +20,7 @@ import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import { PlacedDigests } from './placed-digests.ts'
 import { type PlannedObject, type PlannedWorld, planNamespace } from './plan-namespace.ts'
 import { PopulatedIndex } from './populated-index.ts'
-import { excessOf, namespacesToPrune } from './prunes.ts'
+import { excessOf, isStopWarning, namespacesToPrune } from './prunes.ts'
 import { readClones } from './read-clones.ts'
 import { readTakenNames } from './taken-names.ts'
 import { type NamespaceTemplate, pauseRolloutAnnotation, templateGroups, templateResource } from './types.ts'
@@ -46,6 +46,8 @@ export interface TemplatePlan {
   readonly displaces?: readonly DisplacedObject[]
   /** Why nothing would be done all the same. */
   readonly stop?: string
+  /** What else the server says to the template, or to its deletion: a source of a clone that is not there. */
+  readonly warnings?: readonly string[]
   /** Namespaces of which not all was asked: others, where it would be the same, answered alike. */
   readonly believed?: number
 }
@@ -86,10 +88,16 @@ export async function planTemplates(
     const present = (await listWithHeld(client, templateResource, signal)) as NamespaceTemplate[]
     const known = new Map(present.map((t) => [nameOf(t.metadata), t]))
     const planned: NamespaceTemplate[] = []
-    for (const template of templates) {
-      planned.push(await dryRunTemplate(client, known.get(nameOf(template.metadata)), template, signal))
+    const warnings: Set<string>[] = []
+    const asking = (): Parameters<typeof dryRunDeletion>[2] => {
+      const told = new Set<string>()
+      warnings.push(told)
+      return { signal, onWarning: (text) => told.add(text) }
     }
-    for (const name of deletions) planned.push(await dryRunDeletion(client, name, signal))
+    for (const template of templates) {
+      planned.push(await dryRunTemplate(client, known.get(nameOf(template.metadata)), template, asking()))
+    }
+    for (const name of deletions) planned.push(await dryRunDeletion(client, name, asking()))
     const matchers = new Map([...present, ...planned].map((t) => [nameOf(t.metadata), compileMatcher(t)]))
     const toldRead = (done: number): void => report({ doing: 'reading', done, unit: 'namespaces' })
     const namespaces = (await listWithHeld(client, namespaceResource, signal, toldRead)) as Namespace[]
@@ -119,7 +127,7 @@ export async function planTemplates(
     const alike = { asksEachUpTo, asksOfAlike }
     const world: World = { client, index, digests, clones, matchers, namespaces, signal, report, ...alike }
     const plans: TemplatePlan[] = []
-    for (const template of planned) {
+    for (const [i, template] of planned.entries()) {
       const version = compileMatcher(template)
       const isNew = !known.has(nameOf(template.metadata))
       const isDeletion = isBeingDeleted(template) ? { isDeletion: true as const } : {}
@@ -127,6 +135,7 @@ export async function planTemplates(
         isNew,
         ...isDeletion,
         ...(await planOne(world, version)),
+        ...warningsOf(warnings[i]),
       })
     }
     return plans
@@ -189,6 +198,12 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
     ...(stop === undefined ? {} : { stop }),
     ...(believed === 0 ? {} : { believed }),
   }
+}
+
+/** Of a stop the plan speaks itself. */
+function warningsOf(told: ReadonlySet<string> = new Set()): Pick<TemplatePlan, 'warnings'> {
+  const warnings = [...told].filter((text) => !isStopWarning(text))
+  return warnings.length === 0 ? {} : { warnings }
 }
 
 /** Not in their order: what is asked first should not all be of one team, or one age. */

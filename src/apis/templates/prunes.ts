@@ -99,6 +99,10 @@ export function stopText(version: Matcher, pruned: ReadonlySet<string>, excess: 
   )
 }
 
+/** Whether it is said to the author of a template, in this text or for want of time in another (`stop-warning.ts`). */
+export const isStopWarning = (text: string): boolean =>
+  /^NamespaceTemplate "[^"]*" (is|would be) (perhaps )?stopped: /.test(text)
+
 /** What would do it. */
 export const changeOf = (version: Matcher): string =>
   version.template.metadata.deletionTimestamp === undefined

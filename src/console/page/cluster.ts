@@ -3,6 +3,7 @@ import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { RestClient } from '../../client/rest-client.ts'
+import type { OnWarning } from '../../client/warnings.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { type Feed, type FeedOptions, startFeed } from './feed.ts'
@@ -89,13 +90,7 @@ export class Cluster {
   /** Does `send` with a client whose warnings are kept. */
   async heeding(send: (client: Client) => Promise<KubeObject>): Promise<Reply> {
     const warnings: string[] = []
-    const heard = clientOf({
-      send: async (request) => {
-        const response = await this.#transport.send(request)
-        for (const text of warningsIn(response.header('warning') ?? '')) warnings.push(text)
-        return response
-      },
-    })
+    const heard = clientOf(this.#transport, (text) => void warnings.push(text))
     return { object: await send(heard), warnings }
   }
 
@@ -108,9 +103,5 @@ export class Cluster {
   }
 }
 
-const clientOf = (transport: Pick<PageTransport, 'send'>): Client =>
-  new RestClient({ transport, userAgent: 'borough-console' })
-
-/** `299 - "would create ConfigMap/greeting", 299 - "…"` @see RFC 9111, section 5.5 of RFC 7234 */
-const warningsIn = (header: string): string[] =>
-  [...header.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replaceAll(/\\(.)/g, '$1'))
+const clientOf = (transport: Pick<PageTransport, 'send'>, onWarning?: OnWarning): Client =>
+  new RestClient({ transport, userAgent: 'borough-console', onWarning })

@@ -12,7 +12,7 @@ const words = {
 } as const
 
 export function PlanPanel({ plan }: { readonly plan: TemplatePlan }) {
-  const { matched, namespaces, stop, isNew } = plan
+  const { matched, namespaces, stop, isNew, warnings = [] } = plan
   const groups = groupPlan(plan)
   return (
     <section class="panel plan" aria-labelledby="plan" aria-live="polite">
@@ -20,6 +20,11 @@ export function PlanPanel({ plan }: { readonly plan: TemplatePlan }) {
         {isNew ? 'The new template selects' : 'It selects'} {countOf(matched)}, {changeText(namespaces.length)}
       </h2>
       {stop === undefined ? null : <p class="notice wait">It would stop before all of this: {stop}.</p>}
+      {warnings.map((text) => (
+        <p key={text} class="notice">
+          Warning: {text}
+        </p>
+      ))}
       {groups.map((group) => (
         <Group key={group.namespaces[0]} group={group} />
       ))}
