@@ -167,7 +167,7 @@ test('rollback --wait and wait name the first failure, in text and to scripts', 
   })
   const theirs = { ...first, metadata: { name: 'theirs' } }
   await plane.client.patch(templates, { name: 'kept' }, { spec: { templates: [first, theirs] } })
-  await plane.client.patch(templates, { name: 'kept' }, { spec: { templates: [first] } })
+  await plane.client.patch(templates, { name: 'kept' }, { spec: { templates: [{ ...first, data: { a: '1' } }] } })
   const back = await run('rollback', 'kept', '--wait')
   const failed =
     /^kept: 0 of 1 namespaces have generation 4, 1 failed, first kept-a: ConfigMap\/theirs: AlreadyExists: /
@@ -207,13 +207,15 @@ test('rollback --wait tells how far it is, and ends when all namespaces have it 
     data: { paused: 'true' },
   })
   await waitFor(plane.client, templates, { name: 't' }, (t) => JSON.stringify(t).includes('PopulationPaused'))
-  const paused = await run('rollback', 't', '--wait', '--timeout', '1m')
-  expect(paused.code).toBe(2)
+  const paused = await run('rollback', 't', '--to-generation', String(next - 1), '--wait', '--timeout', '1m')
+  const as = `as generation ${next + 1}, but PopulationPaused stops it: borough template wait t\n`
+  expect(paused).toMatchObject({ code: 2, stdout: `t says again what generation ${next - 1} said, ${as}` })
   const stopped = 't: it stopped: all templates are paused by key paused of ConfigMap'
   expect(paused.stderr).toContain(stopped)
   const waiting = await run('wait', 't')
   expect({ code: waiting.code, stdout: waiting.stdout }).toEqual({ code: 2, stdout: '' })
   expect(waiting.stderr).toContain(stopped)
   const { stdout } = await run('wait', 't', '-o', 'yaml')
-  expect(parse(stdout)).toMatchObject({ name: 't', failed: 0, outcome: 'stopped' })
+  const message = expect.stringMatching(/^all templates are paused by key paused of ConfigMap/)
+  expect(parse(stdout)).toMatchObject({ name: 't', failed: 0, outcome: 'stopped', reason: 'PopulationPaused', message })
 })

@@ -357,7 +357,7 @@ describe('maxPrune', () => {
       'generation 2 would delete objects in 6 of 6 namespaces, spec.rollout.maxPrune allows 5 (the default): ' +
         'ns-0, ns-1, ns-2, ns-3, ns-4, ...; nothing is changed. If it is meant, confirm it with: ' +
         'kubectl annotate --overwrite namespacetemplate t policy.borough.dev/confirm-prune=2; ' +
-        'if not, go back with: borough template rollback t',
+        'if not, go back to generation 1, the one before, with: borough template rollback t --to-generation 1',
     )
     expect(await holders(names, 'one', '1')).toEqual(names)
     await confirm('t', '2')

@@ -32,7 +32,8 @@ const stopped = (generation: number, says: string, would = 'is', what = `generat
   (what.startsWith('deleting')
     ? 'keep what it made, and create it again with spec.adopt: true: ' +
       `kubectl patch namespacetemplate t --type=merge -p '{"spec":{"deletionPolicy":"Orphan"}}'`
-    : 'go back with: borough template rollback t')
+    : `go back to generation ${generation - 1}, the one before, with: borough template rollback t --to-generation ` +
+      String(generation - 1))
 
 const sixOfSix = '6 of 6 namespaces, spec.rollout.maxPrune allows 5 (the default): ns-0, ns-1, ns-2, ns-3, ns-4, ...'
 

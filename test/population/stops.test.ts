@@ -207,7 +207,9 @@ test('why of a namespace says which of its templates stand still, and how to go 
   await steps.world.edit('t', { templates: [] })
   const stopped = `NamespaceTemplate "t" is stopped: generation 2 would delete objects in 3 of 3 namespaces, `
   await told([
-    expect.stringMatching(new RegExp(`^${stopped}.*confirm-prune=2; if not, go back with: borough template`)),
+    expect.stringMatching(
+      new RegExp(`^${stopped}.*confirm-prune=2; if not, go back to generation 1, the one before, with: `),
+    ),
   ])
   await steps.world.edit('t', { templates: [configMap('one')] })
   await told([])

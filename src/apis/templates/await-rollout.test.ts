@@ -42,6 +42,11 @@ describe('it is told', () => {
       state: { ...figures, outcome: 'complete' },
     },
     {
+      name: 'where others have added to it, and where something is left out',
+      of: template({ ...progressing('False', 'Complete'), extended: 1, skipped: 2 }),
+      state: { ...figures, extended: 1, skipped: 2, outcome: 'complete' },
+    },
+    {
       name: 'that it is over, with failures',
       of: template({ ...progressing('False', 'CompleteWithFailures'), failures: [failed] }),
       state: { ...figures, failure: failed, outcome: 'failed' },
@@ -49,7 +54,7 @@ describe('it is told', () => {
     {
       name: 'that it has stopped, and why',
       of: template(progressing('False', 'TooManyPrunes')),
-      state: { ...figures, outcome: 'stopped', message: 'nine' },
+      state: { ...figures, outcome: 'stopped', reason: 'TooManyPrunes', message: 'nine' },
     },
     {
       name: 'that another generation has come',
@@ -59,7 +64,7 @@ describe('it is told', () => {
     {
       name: 'that all are paused, though nothing has looked at it',
       of: template({ ...progressing('False', 'PopulationPaused'), observedGeneration: 2 }),
-      state: { ...figures, outcome: 'stopped', message: 'nine' },
+      state: { ...figures, outcome: 'stopped', reason: 'PopulationPaused', message: 'nine' },
     },
     {
       name: 'that another has come, though nothing has looked at any',

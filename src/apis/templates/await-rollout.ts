@@ -9,11 +9,16 @@ export interface RolloutState {
   readonly matched: number
   readonly synced: number
   readonly failed: number
+  /** Where what names a creator or owner is left out, for none is recorded. Absent = nowhere. */
+  readonly skipped?: number
+  /** Where others have added to what the template says: it is there all the same. Absent = nowhere. */
+  readonly extended?: number
   /** The first of those that failed. */
   readonly failure?: TemplateFailure
   /** Absent = it goes on. */
   readonly outcome?: 'complete' | 'failed' | 'stopped' | 'superseded'
-  /** Why it stopped. */
+  /** Why it stopped, as the condition says it: `TooManyPrunes`. */
+  readonly reason?: string
   readonly message?: string
 }
 
@@ -44,8 +49,14 @@ export async function presentGeneration(client: Client, name: string, signal: Ab
 /** undefined = the controller has not looked at this generation yet. */
 function stateOf({ metadata, status = {} }: NamespaceTemplate, generation: number): RolloutState | undefined {
   const { observedGeneration = 0, matched = 0, synced = 0, failed = 0, failures = [], conditions = [] } = status
+  const { skipped = 0, extended = 0 } = status
   const [failure] = failures
-  const figures = { matched, synced, failed, ...(failure === undefined ? {} : { failure }) }
+  const figures = {
+    ...{ matched, synced, failed },
+    ...(skipped > 0 ? { skipped } : {}),
+    ...(extended > 0 ? { extended } : {}),
+    ...(failure === undefined ? {} : { failure }),
+  }
   const progressing = conditions.find((c) => c.type === progressingCondition)
   if ((metadata.generation ?? 0) > generation) return { ...figures, outcome: 'superseded' }
   // While all are paused, none is looked at.
@@ -54,5 +65,6 @@ function stateOf({ metadata, status = {} }: NamespaceTemplate, generation: numbe
   if (progressing.status === 'True') return figures
   if (progressing.reason === completeReason) return { ...figures, outcome: 'complete' }
   if (progressing.reason === failedReason) return { ...figures, outcome: 'failed' }
-  return { ...figures, outcome: 'stopped', message: progressing.message }
+  const { reason, message } = progressing
+  return { ...figures, outcome: 'stopped', reason, message }
 }

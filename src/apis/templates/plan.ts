@@ -20,7 +20,7 @@ import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import { PlacedDigests } from './placed-digests.ts'
 import { type PlannedObject, type PlannedWorld, planNamespace } from './plan-namespace.ts'
 import { PopulatedIndex } from './populated-index.ts'
-import { excessOf, isStopWarning, namespacesToPrune } from './prunes.ts'
+import { excessOf, namespacesToPrune, stopWarned } from './prunes.ts'
 import { readClones } from './read-clones.ts'
 import { readTakenNames } from './taken-names.ts'
 import { type NamespaceTemplate, pauseRolloutAnnotation, templateGroups, templateResource } from './types.ts'
@@ -202,7 +202,7 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
 
 /** Of a stop the plan speaks itself. */
 function warningsOf(told: ReadonlySet<string> = new Set()): Pick<TemplatePlan, 'warnings'> {
-  const warnings = [...told].filter((text) => !isStopWarning(text))
+  const warnings = [...told].filter((text) => stopWarned(text) === undefined)
   return warnings.length === 0 ? {} : { warnings }
 }
 

@@ -76,32 +76,57 @@ export function excessOf(version: Matcher, pruned: number, reached: () => number
   const most = limitOf(maxPrune, whole)
   if (pruned <= most) return undefined
   const allowed = `spec.rollout.maxPrune allows ${maxPrune ?? `${most} (the default)`}`
-  const confirm = `${confirmPruneAnnotation}=${metadata.generation}`
   return {
     consequence: `would delete objects in ${pruned} of ${whole()} namespaces, ${allowed}`,
-    confirmation: `kubectl annotate --overwrite namespacetemplate ${nameOf(metadata)} ${confirm}`,
+    confirmation: confirmationOf(nameOf(metadata), generationOf(version)),
   }
 }
+
+/** The command that confirms what a generation would delete. */
+export const confirmationOf = (template: string, generation: number): string =>
+  `kubectl annotate --overwrite namespacetemplate ${template} ${confirmPruneAnnotation}=${generation}`
 
 /** Namespaces named in a message. */
 const named = 5
 
 /** For its author and for who looks after it: in which namespaces, and what to do. */
 export function stopText(version: Matcher, pruned: ReadonlySet<string>, excess: PruneExcess): string {
-  const isDeleted = version.template.metadata.deletionTimestamp !== undefined
-  const name = nameOf(version.template.metadata)
   const more = pruned.size > named ? ', ...' : ''
-  const first = firstOf(pruned, named).join(', ')
+  const first = leastOf(pruned, named).join(', ')
   return (
     `${changeOf(version)} ${excess.consequence}: ` +
-    `${first}${more}; nothing is changed. If it is meant, confirm it with: ${excess.confirmation}; if not, ` +
-    (isDeleted ? keepsWhatItMade(name) : `go back with: borough template rollback ${name}`)
+    `${first}${more}; nothing is changed${missedBy(version)}. If it is meant, confirm it with: ` +
+    `${excess.confirmation}; if not, ${wayBack(version)}`
   )
 }
 
-/** Whether it is said to the author of a template, in this text or for want of time in another (`stop-warning.ts`). */
-export const isStopWarning = (text: string): boolean =>
-  /^NamespaceTemplate "[^"]*" (is|would be) (perhaps )?stopped: /.test(text)
+/** Back is to what it said before, which namespaces have: where this is a step back itself, that is what it left. */
+function wayBack(version: Matcher): string {
+  const name = nameOf(version.template.metadata)
+  if (version.template.metadata.deletionTimestamp !== undefined) return keepsWhatItMade(name)
+  const before = generationOf(version) - 1
+  if (before < 1) return 'edit it: there is no generation before this one'
+  const command = `borough template rollback ${name} --to-generation ${before}`
+  return `go back to generation ${before}, the one before, with: ${command}`
+}
+
+/** A confirmation that is there, and confirms something else. */
+function missedBy(version: Matcher): string {
+  const said = version.template.metadata.annotations?.[confirmPruneAnnotation]
+  if (said === undefined) return ''
+  const present = `this is generation ${generationOf(version)}`
+  return `, for annotation ${confirmPruneAnnotation} names ${generationNamed(said)} and ${present}`
+}
+
+/** What clients write there may be anything. */
+export const generationNamed = (said: string): string =>
+  /^\d{1,16}$/.test(said) ? `generation ${said}` : 'no generation'
+
+/** Whether a warning says to the author of a template that it stops, in this text or in another (`stop-warning.ts`). */
+export function stopWarned(warning: string): 'certain' | 'perhaps' | undefined {
+  const said = /^NamespaceTemplate "[^"]*" (?:is|would be) (perhaps )?stopped: /.exec(warning)
+  return said === null ? undefined : said[1] === undefined ? 'certain' : 'perhaps'
+}
 
 /** What would do it. */
 export const changeOf = (version: Matcher): string =>
@@ -109,10 +134,16 @@ export const changeOf = (version: Matcher): string =>
     ? `generation ${generationOf(version)}`
     : 'deleting the template'
 
-function firstOf<T>(all: Iterable<T>, most: number): T[] {
-  const first: T[] = []
-  for (const one of all) if (first.push(one) === most) break
-  return first
+/** Each look finds them in an order of its own. In one pass: there may be tens of thousands. */
+function leastOf(all: Iterable<string>, most: number): string[] {
+  const least: string[] = []
+  for (const one of all) {
+    if (least.length === most && one > (least[most - 1] as string)) continue
+    least.push(one)
+    least.sort()
+    if (least.length > most) least.pop()
+  }
+  return least
 }
 
 function holdsMore({ template }: Matcher, index: Claims, namespace: Namespace): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Client } from '../../client/client.ts'
+import type { Client, WriteOptions } from '../../client/client.ts'
 import { startControlPlane } from '../../testing/index.ts'
 import { rollbackTemplate } from './rollback.ts'
 import { templateResource } from './types.ts'
@@ -45,29 +45,53 @@ test.each([
 })
 
 describe('a generation to go back to', () => {
-  const revision = (generation: number): object => ({
+  const revision = (generation: number, says: number): object => ({
     metadata: { name: `r${generation}`, ownerReferences: [{ uid: 'u' }] },
-    ...{ revision: generation, data: { spec: { deletionPolicy: `of ${generation}` } } },
+    ...{ revision: generation, data: { spec: { deletionPolicy: `of ${says}` } } },
   })
   const written: unknown[] = []
-  const back = (kept: readonly number[], generation?: number) => {
+  const back = (kept: readonly number[], generation?: number, { says = 4, warned = [] as string[] } = {}) => {
     written.length = 0
     const client = {
-      get: async () => ({ metadata: { name: 't', uid: 'u', generation: 4 }, spec: {} }),
-      list: async () => ({ items: kept.map(revision) }),
-      async update(_: unknown, object: { metadata: object; spec: object }, { dryRun }: { dryRun: boolean }) {
-        written.push([object.spec, dryRun])
+      get: async () => ({
+        metadata: { name: 't', uid: 'u', generation: 4 },
+        spec: { deletionPolicy: `of ${says}` },
+      }),
+      list: async () => ({ items: kept.map((g) => revision(g, g === 4 ? says : g)) }),
+      async update(_: unknown, object: { metadata: object; spec: object }, options: WriteOptions) {
+        written.push([object.spec, options.dryRun])
+        for (const text of warned) options.onWarning?.(text)
         return { ...object, metadata: { ...object.metadata, generation: 5 } }
       },
     } as unknown as Client
-    const request = { name: 't', dryRun: true, ...(generation === undefined ? {} : { generation }) }
-    return rollbackTemplate(client, request, new AbortController().signal)
+    const told: string[] = []
+    const which = generation === undefined ? {} : { generation }
+    const request = { name: 't', dryRun: true, ...which, onWarning: (text: string) => void told.push(text) }
+    return rollbackTemplate(client, request, new AbortController().signal).finally(() => expect(told).toEqual(warned))
   }
 
   test('is the one before, or the one that is asked for', async () => {
     expect(await back([4, 3, 2])).toEqual({ from: 4, to: 3, generation: 5 })
     expect(written).toEqual([[{ deletionPolicy: 'of 3' }, true]])
     expect(await back([4, 3, 2], 2)).toEqual({ from: 4, to: 2, generation: 5 })
+  })
+
+  test('is further back after a step back, not what that has left', async () => {
+    expect(await back([4, 3, 2, 1], undefined, { says: 2 })).toEqual({ from: 4, to: 1, generation: 5 })
+    expect(await back([4, 3, 2, 1], 3, { says: 2 })).toEqual({ from: 4, to: 3, generation: 5 })
+    await expect(back([4, 3, 2], undefined, { says: 2 })).rejects.toThrow(
+      'an earlier generation of t (now 4, which says what 2 said) is not in kube-system: kept are 3, 2',
+    )
+  })
+
+  test.each([
+    { word: 'would be', stop: 'certain' },
+    { word: 'is perhaps', stop: 'perhaps' },
+    { word: 'is not', stop: undefined },
+  ])('is told with what the server says of a stop: that it $word', async ({ word, stop }) => {
+    const warned = ['of another thing', `NamespaceTemplate "t" ${word} stopped: so`]
+    const done = { from: 4, to: 3, generation: 5 }
+    expect(await back([4, 3], undefined, { warned })).toEqual(stop === undefined ? done : { ...done, stop })
   })
 
   test.each([

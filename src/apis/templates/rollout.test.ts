@@ -51,7 +51,8 @@ test('where it would delete in too many it begins none, until it is told of fewe
     reason: 'TooManyPrunes',
     message:
       'generation 2 would delete in 6: n1, n2, n3, n4, n5, ...; nothing is ' +
-      'changed. If it is meant, confirm it with: yes; if not, go back with: borough template rollback t',
+      'changed. If it is meant, confirm it with: yes; if not, go back to generation 1, ' +
+      'the one before, with: borough template rollback t --to-generation 1',
   })
   expect([world.begin(next, 'b'), world.woken]).toEqual([[undefined], []])
   world.allowed = 1

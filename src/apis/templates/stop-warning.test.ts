@@ -67,8 +67,49 @@ test('where, of how many, and how to go on', () => {
     'NamespaceTemplate "t" is stopped: generation 2 would delete objects in 8 of 9 namespaces, ' +
       'spec.rollout.maxPrune allows 5 (the default): n0, n1, n2, n3, n4, ...; nothing is changed. If it is meant, ' +
       'confirm it with: kubectl annotate --overwrite namespacetemplate t policy.borough.dev/confirm-prune=2; if not, ' +
-      'go back with: borough template rollback t',
+      'go back to generation 1, the one before, with: borough template rollback t --to-generation 1',
   ])
+})
+
+test('the same namespaces first, in whichever order they were found', () => {
+  const held = holding({})
+  const backwards: HeldLookups = {
+    ...held,
+    *holding(template, isAside) {
+      yield* [...held.holding(template, isAside)].reverse()
+    },
+  }
+  expect(told({ ...edit, held: backwards })).toEqual(told(edit))
+})
+
+describe('a confirmation of another generation', () => {
+  const naming = (said: string, template: NamespaceTemplate): NamespaceTemplate => ({
+    ...template,
+    metadata: { ...template.metadata, annotations: { 'policy.borough.dev/confirm-prune': said } },
+  })
+
+  test('is told where it stops all the same', () => {
+    const [warning] = told({ ...edit, object: naming('1', emptied()) })
+    expect(warning).toContain(
+      'n4, ...; nothing is changed, for annotation policy.borough.dev/confirm-prune names generation 1 and this is ' +
+        'generation 2. If it is meant, confirm it with: kubectl annotate --overwrite namespacetemplate t ' +
+        'policy.borough.dev/confirm-prune=2; if not, ',
+    )
+  })
+
+  test('is told when it is written, and found anew where what took long is remembered', () => {
+    const held = holding({ stepMs: 10 })
+    const stored = emptied()
+    expect(told({ object: naming('x', stored), oldObject: stored, held })).toEqual([
+      'annotation policy.borough.dev/confirm-prune names no generation and confirms nothing: NamespaceTemplate "t" ' +
+        'is at generation 2',
+    ])
+    expect(told({ object: naming('2', stored), oldObject: stored, held })).toEqual([])
+    // It was said when it was written.
+    expect(told({ object: naming('3', stored), oldObject: naming('3', stored), held })).toEqual([])
+    expect(told({ object: naming('3', emptied(1)), held })[0]).toContain('names generation 3')
+    expect(told({ object: naming('4', emptied(1)), held })[0]).toContain('names generation 4')
+  })
 })
 
 test('that it is not known, where a look at all of them would take too long', () => {
@@ -93,7 +134,9 @@ test('nothing, where none of what was looked at shows why it should be', () => {
 
 test('of one that takes up what an earlier one of its name left behind', () => {
   expect(told({ object: emptied(1) })).toEqual([
-    expect.stringMatching(/^NamespaceTemplate "t" is stopped: generation 1 /),
+    expect.stringMatching(
+      /^NamespaceTemplate "t" is stopped: generation 1 .*; if not, edit it: there is no generation before this one$/,
+    ),
   ])
 })
 

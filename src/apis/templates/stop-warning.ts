@@ -16,9 +16,18 @@ import { generationOf } from './ledger.ts'
 import { compileMatcher, isOptedOut, type Matcher } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
-import { changeOf, excessOf, isPruneLimited, type PruneExcess, prunes, prunesIn, stopText } from './prunes.ts'
+import {
+  changeOf,
+  excessOf,
+  generationNamed,
+  isPruneLimited,
+  type PruneExcess,
+  prunes,
+  prunesIn,
+  stopText,
+} from './prunes.ts'
 import { findRest } from './rollout.ts'
-import { type NamespaceTemplate, templateFinalizer } from './types.ts'
+import { confirmPruneAnnotation, type NamespaceTemplate, templateFinalizer } from './types.ts'
 
 /** What templates hold in the namespaces that exist. In looks at all of them others may have their turn in between. */
 export interface HeldLookups extends Pick<PopulatedObjects, 'claimsIn'> {
@@ -57,7 +66,7 @@ type Write = Pick<Attributes, 'operation' | 'object' | 'oldObject' | 'warn' | 'd
 /** Where it is never interrupted there was nothing to look for. */
 export function* warnOfStop(a: Write, held: HeldLookups): Resumable<void> {
   const template = writtenBy(a)
-  if (template === undefined) return
+  if (template === undefined) return warnOfConfirmation(a)
   const version = compileMatcher(template)
   if (!prunes(version) || !isPruneLimited(version)) return
   yield
@@ -65,6 +74,24 @@ export function* warnOfStop(a: Write, held: HeldLookups): Resumable<void> {
   if (stop === undefined) return
   const verb = a.dryRun ? 'would be' : 'is'
   a.warn(`NamespaceTemplate ${JSON.stringify(nameOf(template.metadata))} ${verb} ${stop}`)
+}
+
+/** Of one that names another generation: it changes nothing, so its author would wait for an end that does not come. */
+function warnOfConfirmation(a: Write): void {
+  const { operation, object, oldObject } = a
+  const said = object?.metadata.annotations?.[confirmPruneAnnotation]
+  if (
+    operation !== 'UPDATE' ||
+    said === undefined ||
+    said === oldObject?.metadata.annotations?.[confirmPruneAnnotation]
+  )
+    return
+  const { metadata } = object as NamespaceTemplate
+  if (said === String(metadata.generation)) return
+  a.warn(
+    `annotation ${confirmPruneAnnotation} names ${generationNamed(said)} and confirms nothing: NamespaceTemplate ` +
+      `${JSON.stringify(nameOf(metadata))} is at generation ${metadata.generation}`,
+  )
 }
 
 /** The version that the write brings; undefined = it brings none. */
@@ -88,8 +115,9 @@ function deleted(template: NamespaceTemplate): NamespaceTemplate | undefined {
 
 function* findOrRemember(version: Matcher, held: HeldLookups, isAside: boolean): Resumable<string | undefined> {
   const { metadata, spec } = version.template
-  const { uid, generation, deletionTimestamp } = metadata
-  const key = digestOf([uid, generation, deletionTimestamp !== undefined, isAside, spec])
+  const { uid, generation, deletionTimestamp, annotations } = metadata
+  const said = annotations?.[confirmPruneAnnotation] ?? null
+  const key = digestOf([uid, generation, deletionTimestamp !== undefined, isAside, said, spec])
   const began = held.now()
   const before = held.found.get(key)
   if (before !== undefined && began < before.untilMs) return before.stop
