@@ -58,10 +58,11 @@ export class AllowedByBinding implements AuthzDecision {
 
 /** Why a request was allowed, in upstream's words. */
 function allowedReason(binding: IndexedBinding, user: UserInfo): string {
-  const subject = binding.subjects.find((s) =>
+  // There is one: by it the binding was found.
+  const { text } = binding.subjects.find((s) =>
     s.list === 'users' ? s.key === user.username : user.groups.includes(s.key),
-  )
-  const role = `${binding.roleKind} ${quote(binding.roleName)} to ${subject?.text ?? ''}`
+  ) as IndexedSubject
+  const role = `${binding.roleKind} ${quote(binding.roleName)} to ${text}`
   return binding.namespace === ''
     ? `RBAC: allowed by ClusterRoleBinding ${quote(binding.name)} of ${role}`
     : `RBAC: allowed by RoleBinding ${quote(`${binding.name}/${binding.namespace}`)} of ${role}`
@@ -95,7 +96,6 @@ export class BindingIndex {
   find(user: UserInfo, accept: (binding: IndexedBinding) => boolean): IndexedBinding | undefined {
     const own = this.#users.get(user.username)?.find(accept)
     if (own) return own
-    if (this.#groups.size === 0) return undefined
     for (const group of user.groups) {
       const found = this.#groups.get(group)?.find(accept)
       if (found) return found
@@ -114,8 +114,7 @@ function position(list: readonly IndexedBinding[], name: string): number {
   let high = list.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    const other = list[middle]
-    if (other && other.name < name) low = middle + 1
+    if ((list[middle] as IndexedBinding).name < name) low = middle + 1
     else high = middle
   }
   return low

@@ -152,6 +152,21 @@ describe('what a view was', () => {
     expect([past?.changes, past?.sees('a'), past?.sees('b')]).toEqual([[], true, true])
   })
 
+  test('what has not changed since was as it is', () => {
+    const { index } = world()
+    index.apply(toAlice('a'), [], 1)
+    index.apply(toAlice('b'), [], 2)
+    const past = index.viewOf(alice).past(1)
+    expect(['a', 'b', 'c'].map((name) => past?.sees(name))).toEqual([true, false, false])
+  })
+
+  test('what others gained and lost has come and gone for them alone', () => {
+    const { index } = world()
+    index.apply(toAlice('a', ''), [], 1)
+    index.apply([], toAlice('a', ''), 2)
+    expect(pastOf(index.viewOf(bob), 0)).toEqual([])
+  })
+
   test('whether every name came or went is not told of the past', () => {
     const { index } = world()
     index.apply(toAlice('a'), [], 1)

@@ -13,10 +13,13 @@ import {
 } from '../../test/support/fake-rbac-source.ts'
 import { FakeClock } from '../base/fake-clock.ts'
 import type { NameView } from '../kube/name-view.ts'
+import type { PolicyRule } from '../kube/rbac.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
+import type { IndexedBinding } from './binding-index.ts'
 import { NamespaceGrants } from './namespace-grants.ts'
 import { RbacAuthorizer } from './rbac-authorizer.ts'
+import { CompiledRules } from './rbac-rules.ts'
 
 const alice: UserInfo = { username: 'alice', groups: ['devs'] }
 const getNamespaces = allow('get', '', 'namespaces')
@@ -220,6 +223,31 @@ describe('a change of rights', () => {
     expect(told).toEqual(['+c', '|', '-c', '|'])
   })
 
+  test.each([
+    ['all namespaces', [getNamespaces], [getNamespaces, allow('get', '', 'pods')]],
+    ['these, in whatever order', [allow('get', '', 'namespaces', 'a,c')], [allow('get', '', 'namespaces', 'c,a')]],
+    ['none', [], [allow('get', '', 'pods')]],
+  ])('of a role that still gives %s does not cost its bindings', (_, before, after) => {
+    const { grants } = world()
+    let looks = 0
+    const binding: IndexedBinding = {
+      ...{ namespace: '', name: 'b', roleKind: 'ClusterRole', roleName: 'r' },
+      get subjects() {
+        looks++
+        return [{ list: 'users', key: 'alice', text: '' } as const]
+      },
+    }
+    const address = { kind: 'ClusterRole', namespace: '', name: 'r' } as const
+    const role = (revision: number, rules: readonly PolicyRule[]): void =>
+      grants.onRole(address, { keep: false, rules: () => new CompiledRules(rules), revision })
+    grants.onBinding(binding, undefined, { keep: false, rulesOf: () => new CompiledRules(before), revision: 1 })
+    const found = looks
+    role(2, after)
+    expect(looks).toBe(found)
+    role(3, [allow('get', '', 'namespaces', 'z')])
+    expect(looks).toBeGreaterThan(found)
+  })
+
   test('of a role that says something else is not even looked at', () => {
     const { source, grants } = world(
       clusterRole('r', getNamespaces),
@@ -270,6 +298,40 @@ describe('a change of rights', () => {
     expect(told).toEqual(['-a', '|'])
   })
 
+  test('of a Role that goes first in a namespace that terminates is kept for all whom it gave it', () => {
+    const { source, grants, may } = world(
+      namespaceObject('a'),
+      role('a', 'r', getNamespaces),
+      roleBinding('a', 'b', 'Role/r', user('alice')),
+      roleBinding('a', 'second', 'Role/r', user('bob')),
+    )
+    const bob: UserInfo = { username: 'bob', groups: [] }
+    const seen = (): boolean[] => [alice, bob].flatMap((who) => [grants.viewOf(who).sees('a'), may(who, 'a')])
+    source.put(namespaceObject('a', true))
+    source.remove('Role', 'r', 'a')
+    expect(seen()).toEqual([true, true, true, true])
+    source.remove('RoleBinding', 'b', 'a')
+    source.remove('RoleBinding', 'second', 'a')
+    source.remove('Namespace', 'a')
+    expect(seen()).toEqual([true, true, true, true])
+    source.put(namespaceObject('a'))
+    expect(seen()).toEqual([false, false, false, false])
+  })
+
+  test('in a namespace that goes a second time is kept as it was the first time', () => {
+    const { source, grants, may } = world(clusterRole('r', getNamespaces))
+    const view = grants.viewOf(alice)
+    for (let life = 1; life <= 2; life++) {
+      source.put(namespaceObject('a'))
+      source.put(roleBinding('a', 'b', 'ClusterRole/r', user('alice')))
+      source.put(namespaceObject('a', true))
+      source.remove('RoleBinding', 'b', 'a')
+      source.put(clusterRole('r', getNamespaces))
+      expect([view.sees('a'), may(alice, 'a')], `life ${life}`).toEqual([true, true])
+      source.remove('Namespace', 'a')
+    }
+  })
+
   test('in a namespace that goes twice takes back once what each of them gave', () => {
     const { source, grants, may } = world(
       clusterRole('r', getNamespaces),
@@ -309,7 +371,7 @@ describe('the creator of a namespace that initializes', () => {
   })
 
   test('sees it go, and no longer gets it with the next change of anything', () => {
-    for (const change of ['of a creator', 'of a namespace', 'of a binding'] as const) {
+    for (const change of ['of a creator', 'of a namespace', 'of a role', 'of a binding'] as const) {
       const { source, grants } = world(clusterRole('r', getNamespaces))
       source.revision = 10
       const view = grants.viewOf(alice)
@@ -319,6 +381,7 @@ describe('the creator of a namespace that initializes', () => {
       expect([view.sees('a'), told]).toEqual([true, []])
       if (change === 'of a creator') grants.onCreator('b', 'bob', undefined, here(3))
       else if (change === 'of a namespace') source.put(namespaceObject('b'))
+      else if (change === 'of a role') source.put(clusterRole('other', getNamespaces))
       else source.put(clusterRoleBinding('b', 'r', user('bob')))
       expect([view.sees('a'), told], change).toEqual([false, ['-a', '|']])
     }

@@ -19,6 +19,8 @@ import type { CompiledRules } from './rbac-rules.ts'
 /** Which namespaces a role lets its holder get; undefined = every one. */
 type Readable = ReadonlySet<string> | undefined
 
+type RulesOf = (binding: IndexedBinding) => CompiledRules | undefined
+
 interface BoundRole {
   readable: Readable
   /** Each binding that refers to the role, with what it gives now. */
@@ -53,10 +55,10 @@ export class NamespaceGrants implements RbacObserver {
   onBinding(
     next: IndexedBinding | undefined,
     old: IndexedBinding | undefined,
-    { keep, rules, revision }: { keep: boolean; rules: () => CompiledRules | undefined; revision: number },
+    { keep, rulesOf, revision }: { keep: boolean; rulesOf: RulesOf; revision: number },
   ): void {
     this.#settle(revision)
-    const gains = next ? this.#add(next, rules) : []
+    const gains = next ? this.#add(next, rulesOf) : []
     const losses = old ? this.#remove(old, keep) : []
     this.#grants.apply(gains, losses, revision)
   }
@@ -86,7 +88,7 @@ export class NamespaceGrants implements RbacObserver {
   /** Must come before watches of namespaces are told that it exists again. */
   onNamespace(name: string, exists: boolean, revision: number): void {
     this.#settle(revision)
-    if (!exists && this.#kept.has(name)) this.#gone.push({ namespace: name, revision })
+    if (!exists) this.#gone.push({ namespace: name, revision })
   }
 
   /**
@@ -112,11 +114,11 @@ export class NamespaceGrants implements RbacObserver {
     this.#grants.apply(grant(next), grant(old), revision)
   }
 
-  #add(binding: IndexedBinding, rules: () => CompiledRules | undefined): readonly Grant[] {
+  #add(binding: IndexedBinding, rulesOf: RulesOf): readonly Grant[] {
     const key = roleOf(binding)
     let role = this.#roles.get(key)
     if (!role) {
-      role = { readable: readableBy(rules()), given: new Map() }
+      role = { readable: readableBy(rulesOf(binding)), given: new Map() }
       this.#roles.set(key, role)
     }
     const grants = grantsOf(binding, role.readable)
@@ -126,17 +128,17 @@ export class NamespaceGrants implements RbacObserver {
 
   #remove(binding: IndexedBinding, keep: boolean): readonly Grant[] {
     const key = roleOf(binding)
-    const role = this.#roles.get(key)
-    const given = role?.given.get(binding) ?? []
-    role?.given.delete(binding)
-    if (role?.given.size === 0) this.#roles.delete(key)
+    // Both are there: of a binding is only told that it went after it was told that it came.
+    const role = this.#roles.get(key) as BoundRole
+    const given = role.given.get(binding) as readonly Grant[]
+    role.given.delete(binding)
+    if (role.given.size === 0) this.#roles.delete(key)
     if (!keep) return given
     this.#keep(binding.namespace, given)
     return []
   }
 
   #keep(namespace: string, given: readonly Grant[]): void {
-    if (given.length === 0) return
     const kept = this.#kept.get(namespace)
     if (kept) append(kept, given)
     else this.#kept.set(namespace, [...given])
@@ -144,7 +146,6 @@ export class NamespaceGrants implements RbacObserver {
 
   /** At the removal itself they are still needed. */
   #settle(revision: number): void {
-    if (this.#gone.length === 0) return
     const gone = this.#gone.filter((entry) => entry.revision < revision)
     this.#gone = this.#gone.filter((entry) => entry.revision >= revision)
     for (const { namespace, revision: at } of gone) {
@@ -178,7 +179,6 @@ function grantsOf(binding: IndexedBinding, readable: Readable): readonly Grant[]
       : readable === undefined || readable.has(namespace)
         ? [namespace]
         : []
-  if (names.length === 0) return []
   const keys = new Set(subjects.map((s) => (s.list === 'users' ? userSubject(s.key) : groupSubject(s.key))))
   return [...keys].flatMap((subject) => names.map((name) => ({ subject, name })))
 }

@@ -76,7 +76,24 @@ test.each([300, 404, 500])('a yes in an answer of status %i is none', async (sta
   await expect(ask(status, JSON.stringify(yes))).rejects.toThrow(`answered ${status}`)
 })
 
-test('nor is one in an answer of more than a mebibyte', async () => {
+test('a kubeconfig with a token that others may read is refused', async () => {
+  const kubeconfigPath = join(mkdtempSync(join(tmpdir(), 'authorization-')), 'kubeconfig')
+  const named = (name: string, more: object): object[] => [{ name, ...more }]
+  writeFileSync(
+    kubeconfigPath,
+    JSON.stringify({
+      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'w' },
+      clusters: named('w', { cluster: { server: 'http://127.0.0.1:1' } }),
+      contexts: named('w', { context: { cluster: 'w', user: 'w' } }),
+      users: named('w', { user: { token: 'secret' } }),
+    }),
+    { mode: 0o644 },
+  )
+  const opened = openAuthorizationWebhook({ kubeconfigPath, allowedForMs: 0, deniedForMs: 0 }, systemClock)
+  await expect(opened).rejects.toThrow(kubeconfigPath)
+})
+
+test('a yes in an answer of more than a mebibyte is none', async () => {
   const padded = { ...yes, metadata: { annotations: { long: 'x'.repeat(1024 * 1024) } } }
   await expect(ask(200, JSON.stringify(padded))).rejects.toThrow('answered too much')
 })

@@ -37,7 +37,7 @@ export async function openAuthorizationWebhook(
         signal: AbortSignal.timeout(timeoutMs),
       })
       if (!(body instanceof Uint8Array) || body.length > maxAnswerBytes) throw new Error(`${server} answered too much`)
-      if (status < 200 || status > 299) throw new Error(`${server} answered ${status}`)
+      if (status > 299) throw new Error(`${server} answered ${status}`)
       return JSON.parse(Buffer.from(body).toString('utf8')) as JsonValue
     },
   })

@@ -474,6 +474,8 @@ describe('rulesFor', () => {
     const { rbac } = world(
       clusterRole('c', allow('get', '', 'nodes'), { verbs: ['get'], nonResourceURLs: ['/healthz'] }),
       clusterRoleBinding('c', 'c', user('alice'), group('devs')),
+      clusterRole('d', allow('list', '', 'pods')),
+      clusterRoleBinding('d', 'd', user('alice')),
       role('ns', 'r', allow('get', '', 'secrets', 's')),
       roleBinding('ns', 'r', 'Role/r', user('alice')),
       role('other', 'r', allow('*', '*', '*')),
@@ -482,6 +484,7 @@ describe('rulesFor', () => {
     expect(rbac.rulesFor(alice, 'ns')).toEqual({
       resourceRules: [
         { verbs: ['get'], apiGroups: [''], resources: ['nodes'] },
+        { verbs: ['list'], apiGroups: [''], resources: ['pods'] },
         { verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: ['s'] },
       ],
       nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/healthz'] }],
@@ -494,6 +497,7 @@ describe('rulesFor', () => {
       clusterRole(
         'c',
         { resources: ['pods'] } as unknown as PolicyRule,
+        { verbs: null, apiGroups: null, resources: ['nodes'], resourceNames: null } as unknown as PolicyRule,
         {
           nonResourceURLs: ['/healthz'],
         } as unknown as PolicyRule,
@@ -501,7 +505,7 @@ describe('rulesFor', () => {
       clusterRoleBinding('c', 'c', user('alice')),
     )
     expect(rbac.rulesFor(alice, 'ns')).toEqual({
-      resourceRules: [{ verbs: [], apiGroups: [], resources: ['pods'] }],
+      resourceRules: ['pods', 'nodes'].map((resource) => ({ verbs: [], apiGroups: [], resources: [resource] })),
       nonResourceRules: [{ verbs: [], nonResourceURLs: ['/healthz'] }],
       incomplete: false,
     })

@@ -38,8 +38,8 @@ export interface RbacObserver {
     old: IndexedBinding | undefined,
     change: {
       readonly keep: boolean
-      /** Of the role that `next` refers to. */
-      readonly rules: () => CompiledRules | undefined
+      /** Of the role that a binding refers to. */
+      readonly rulesOf: (binding: IndexedBinding) => CompiledRules | undefined
       readonly revision: number
     },
   ): void
@@ -92,7 +92,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
       follow.call(source, 'Namespace', (next, old, revision) => {
         if (!next && old) this.#deletedNamespaces.gone(old.name)
         else if (next && !old) this.#deletedNamespaces.forget(next.name)
-        if (!next || !old) this.#observer?.onNamespace(nameOf(next, old), next !== undefined, revision)
+        if (!next || !old) this.#observer?.onNamespace(((next ?? old) as RbacObject).name, next !== undefined, revision)
       }),
     ]
     this.#observer?.loaded()
@@ -137,7 +137,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
       return false
     }
     this.#cluster.index.find(user, collect)
-    if (namespace !== '') this.#namespaces.find(namespace)?.index.find(user, collect)
+    this.#namespaces.find(namespace)?.index.find(user, collect)
     const resourceRules: RuleSet['resourceRules'][number][] = []
     const nonResourceRules: RuleSet['nonResourceRules'][number][] = []
     const failures = new Set<string>()
@@ -171,14 +171,14 @@ export class RbacAuthorizer implements Authorizer, Disposable {
   }
 
   #onClusterRole(next: RbacObject | undefined, old: RbacObject | undefined, revision: number): void {
-    const name = nameOf(next, old)
+    const { name } = (next ?? old) as RbacObject
     this.#cluster.setRole(name, next)
     const rules = (): CompiledRules | undefined => this.#cluster.findRules(name)
     this.#observer?.onRole({ kind: 'ClusterRole', namespace: '', name }, { keep: false, rules, revision })
   }
 
   #onClusterBinding(next: RbacObject | undefined, old: RbacObject | undefined, revision: number): void {
-    const name = nameOf(next, old)
+    const { name } = (next ?? old) as RbacObject
     const before = this.#cluster.bindings.get(name)
     const binding = next && indexedBinding('', name, next.object as Binding)
     this.#cluster.setBinding(name, binding)
@@ -186,9 +186,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
   }
 
   #onRole(next: RbacObject | undefined, old: RbacObject | undefined, revision: number): void {
-    const address = next ?? old
-    if (!address) return
-    const { namespace, name } = address
+    const { namespace, name } = (next ?? old) as RbacObject
     const keep = !next && this.#isTerminating(namespace)
     const scope = this.#scopeBefore(namespace, keep ? (known) => known.setRole(name, old) : undefined)
     if (scope === undefined) return
@@ -207,16 +205,14 @@ export class RbacAuthorizer implements Authorizer, Disposable {
   }
 
   #onRoleBinding(next: RbacObject | undefined, old: RbacObject | undefined, revision: number): void {
-    const address = next ?? old
-    if (!address) return
-    const { namespace, name } = address
+    const { namespace, name } = (next ?? old) as RbacObject
     const keep = !next && this.#isTerminating(namespace)
     const scope = this.#scopeBefore(namespace, keep ? (known) => known.setBinding(name, indexed(old)) : undefined)
     if (scope === undefined) return
     const before = scope.bindings.get(name)
-    if (keep) {
-      const rules = before && this.#rulesOf(before)
-      if (before && rules) this.#deletedNamespaces.retain(namespace, before, rules)
+    if (keep && before) {
+      const rules = this.#rulesOf(before)
+      if (rules) this.#deletedNamespaces.retain(namespace, before, rules)
     }
     const binding = indexed(next)
     scope.setBinding(name, binding)
@@ -230,7 +226,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
     keep: boolean,
     revision: number,
   ): void {
-    this.#observer?.onBinding(next, old, { keep, rules: () => next && this.#rulesOf(next), revision })
+    this.#observer?.onBinding(next, old, { keep, rulesOf: (binding) => this.#rulesOf(binding), revision })
   }
 
   #isTerminating(namespace: string): boolean {
@@ -250,8 +246,6 @@ export class RbacAuthorizer implements Authorizer, Disposable {
 
 const indexed = (object: RbacObject | undefined): IndexedBinding | undefined =>
   object && indexedBinding(object.namespace, object.name, object.object as Binding)
-
-const nameOf = (next: RbacObject | undefined, old: RbacObject | undefined): string => (next ?? old)?.name ?? ''
 
 function missingRole(binding: IndexedBinding): string {
   if (binding.roleKind === 'ClusterRole' || binding.roleKind === 'Role') {

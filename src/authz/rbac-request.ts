@@ -27,6 +27,6 @@ export const isRead = (verb: string): boolean => verb === 'get' || verb === 'lis
 
 function ruleRequest(a: ResourceAttributes): RuleRequest {
   const { verb, group, name, subresource } = a
-  if (!subresource) return { verb, group, resource: a.resource, anySubresource: '', name }
+  if (!subresource) return { verb, group, resource: a.resource, anySubresource: undefined, name }
   return { verb, group, resource: `${a.resource}/${subresource}`, anySubresource: `*/${subresource}`, name }
 }

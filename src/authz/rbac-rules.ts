@@ -12,8 +12,8 @@ export interface RuleRequest {
   readonly group: string
   /** `pods`, `pods/log` */
   readonly resource: string
-  /** '*' + '/log', or '' for a request without sub-resource. */
-  readonly anySubresource: string
+  /** '*' + '/log'; undefined for a request without sub-resource. */
+  readonly anySubresource: string | undefined
   readonly name: string
 }
 
@@ -39,8 +39,8 @@ export class CompiledRules {
   readonly #byPath: readonly CompiledPathRule[]
 
   constructor(rules: readonly PolicyRule[]) {
-    this.resourceRules = rules.filter((r) => (r.resources ?? []).length > 0).map(resourceRule)
-    this.nonResourceRules = rules.filter((r) => (r.nonResourceURLs ?? []).length > 0).map(nonResourceRule)
+    this.resourceRules = rules.map(resourceRule).filter(({ resources }) => resources.length > 0)
+    this.nonResourceRules = rules.map(nonResourceRule).filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
     for (const rule of this.resourceRules) {
       const compiled = compile(rule)
       for (const resource of new Set(rule.resources)) {
@@ -56,8 +56,8 @@ export class CompiledRules {
   allowsResource(request: RuleRequest): boolean {
     const named = this.#byResource.get(request.resource)
     if (named && some(named, request)) return true
-    if (this.#anyResource.length > 0 && some(this.#anyResource, request)) return true
-    if (request.anySubresource === '') return false
+    if (some(this.#anyResource, request)) return true
+    if (request.anySubresource === undefined) return false
     const subresource = this.#byResource.get(request.anySubresource)
     return subresource !== undefined && some(subresource, request)
   }
@@ -112,16 +112,20 @@ const compilePaths = (rule: NonResourceRule): CompiledPathRule => ({
 /** A loop, because `/\*+$/` takes quadratic time on a hostile pattern. */
 function withoutStars(url: string): string {
   let end = url.length
-  while (end > 0 && url[end - 1] === '*') end--
+  while (url[end - 1] === '*') end--
   return url.slice(0, end)
 }
 
-const resourceRule = (rule: PolicyRule): ResourceRule => ({
-  verbs: rule.verbs ?? [],
-  apiGroups: rule.apiGroups ?? [],
-  resources: rule.resources ?? [],
-  ...((rule.resourceNames ?? []).length > 0 ? { resourceNames: rule.resourceNames ?? [] } : {}),
-})
+/** Rules may be those of another cluster, where a list that is empty is null. */
+const resourceRule = (rule: PolicyRule): ResourceRule => {
+  const names = rule.resourceNames ?? []
+  return {
+    verbs: rule.verbs ?? [],
+    apiGroups: rule.apiGroups ?? [],
+    resources: rule.resources ?? [],
+    ...(names.length > 0 ? { resourceNames: names } : {}),
+  }
+}
 
 const nonResourceRule = (rule: PolicyRule): NonResourceRule => ({
   verbs: rule.verbs ?? [],

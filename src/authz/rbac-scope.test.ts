@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { FakeRbacSource } from '../../test/support/fake-rbac-source.ts'
-import { RecentScopes } from './rbac-scope.ts'
+import { allow, FakeRbacSource, role } from '../../test/support/fake-rbac-source.ts'
+import { AllScopes, RecentScopes, Scope } from './rbac-scope.ts'
 import type { RbacSource } from './rbac-source.ts'
 
 const scopes = (): { recent: RecentScopes; read: string[] } => {
@@ -36,4 +36,24 @@ test.each(['', 'x'.repeat(64), 'x'.repeat(60_000)])('what can be no namespace is
 test('a name of 63 characters is one', () => {
   const { recent } = scopes()
   expect(recent.find('x'.repeat(63))?.empty).toBe(true)
+})
+
+const reader = { namespace: 'a', name: 'r', object: role('a', 'r', allow('get', '', 'pods')) }
+
+test('a role is compiled once', () => {
+  const scope = new Scope()
+  scope.setRole('r', reader)
+  expect(scope.findRules('r')?.resourceRules).toHaveLength(1)
+  expect(scope.findRules('r')).toBe(scope.findRules('r'))
+})
+
+test('of all namespaces those are kept that have a role or a binding', () => {
+  const all = new AllScopes()
+  const scope = all.toChange('a')
+  scope.setRole('r', reader)
+  all.changed('a', scope)
+  expect(all.find('a')).toBe(scope)
+  scope.setRole('r', undefined)
+  all.changed('a', scope)
+  expect(all.find('a')).toBeUndefined()
 })

@@ -35,7 +35,7 @@ export function unionAuthorizer(members: readonly Authorizer[]): Authorizer {
         if (decision.allowed) return decision
         if (decision.reason !== '') reasons.push(decision.reason)
       }
-      return reasons.length === 0 ? noOpinion : { allowed: false, reason: reasons.join('\n') }
+      return { allowed: false, reason: reasons.join('\n') }
     },
     rulesFor(user: UserInfo, namespace: string): RuleSet {
       const sets = members.map((member) => member.rulesFor(user, namespace))

@@ -53,8 +53,8 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
   /** Where what follows the version begins; 0 = this is about no resource. */
   const start = startOfResource(elements)
   if (start === 0) return nonResource(method, path, query)
-  const group = start === 3 ? (elements[1] ?? '') : ''
-  const version = elements[start - 1] ?? ''
+  const group = start === 3 ? (elements[1] as string) : ''
+  const version = elements[start - 1] as string
 
   let at = start
   let verb = verbByMethod.get(method) ?? ''
@@ -68,7 +68,7 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
   if (elements[at] === 'namespaces') {
     namespace = elements[at + 1] ?? ''
     // `/namespaces/x/pods` is about pods in x, but `/namespaces/x/status` about x itself.
-    underNamespace = elements.length - at > 2 && !namespaceSubresources.has(elements[at + 2] ?? '')
+    underNamespace = elements.length - at > 2 && !namespaceSubresources.has(elements[at + 2] as string)
     if (underNamespace) at += 2
   }
 
@@ -138,12 +138,12 @@ const mostElements = 64
 function splitPath(path: string): string[] {
   let start = 0
   let end = path.length
-  while (start < end && path.charCodeAt(start) === slash) start++
-  while (end > start && path.charCodeAt(end - 1) === slash) end--
+  while (path.charCodeAt(start) === slash) start++
+  while (path.charCodeAt(end - 1) === slash) end--
   const parts: string[] = []
   while (parts.length < mostElements - 1) {
     const next = path.indexOf('/', start)
-    if (next < 0 || next >= end) break
+    if (next === -1 || next >= end) break
     parts.push(path.slice(start, next))
     start = next + 1
   }
