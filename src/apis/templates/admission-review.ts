@@ -35,7 +35,7 @@ export function readAdmissionRequest(text: string): AdmissionRequest {
   try {
     review = JSON.parse(text)
   } catch (cause) {
-    throw badRequest(`the body is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`)
+    throw badRequest(`the body is not JSON: ${(cause as SyntaxError).message}`)
   }
   if (!isJsonObject(review) || review['kind'] !== kind || review['apiVersion'] !== apiVersion)
     throw badRequest(`the body is not ${kind} of ${apiVersion}`)

@@ -168,7 +168,7 @@ function preview(
 function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: TemplateAdmissionDeps): void {
   const optOut = namespace.metadata.annotations?.[optOutAnnotation]
   const isOptOutChanged = optOut !== old.metadata.annotations?.[optOutAnnotation]
-  const isMoved = isOptOutChanged || !jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})
+  const isMoved = !jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})
   // Name and creator stay: labels and opting out decide which templates, and annotations too which objects.
   if (!isMoved && jsonEqual(namespace.metadata.annotations ?? {}, old.metadata.annotations ?? {})) return
   if (optOut !== undefined && isOptOutChanged) checkOptOut(a, deps)

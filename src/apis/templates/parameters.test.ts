@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { evaluateParameters } from './parameters.ts'
+import { evaluateParameters, isLongToEvaluate } from './parameters.ts'
 import type { NamespaceTemplate, TemplateParameter } from './types.ts'
 
 const template = (...parameters: TemplateParameter[]): NamespaceTemplate => ({
@@ -72,5 +72,38 @@ describe('a value that is refused', () => {
         wrong: 'is required: it must be one of "small", "large"',
       },
     ])
+  })
+})
+
+describe('what takes long to evaluate', () => {
+  const pattern = '(a|b)*a(a|b){140}c'
+  const long = (more: Partial<TemplateParameter> = {}): TemplateParameter => ({
+    ...{ name: 'p', fromLabel: 'p', pattern },
+    ...more,
+  })
+  const given = (p: string) => ({ metadata: { labels: { p } } })
+  const right = `${'a'.repeat(141)}c`
+
+  test.each<{ name: string; template: NamespaceTemplate; value: string; is: boolean }>([
+    { name: 'a text against a pattern', template: template(long()), value: right, is: true },
+    { name: 'a choice against a pattern', template: template(long({ enum: [right] })), value: right, is: true },
+    { name: 'what is no choice is not compared', template: template(long({ enum: ['b'] })), value: right, is: false },
+    { name: 'nor is what is too long', template: template(long()), value: 'a'.repeat(1025), is: false },
+    { name: 'nor an empty text', template: template(long({ pattern: '(a|b){0,900}' })), value: '', is: false },
+    { name: 'a pattern that is soon compared', template: template(long({ pattern: 'a' })), value: 'a', is: false },
+    { name: 'nor a template without parameters', template: { metadata: { name: 't' } }, value: right, is: false },
+  ])('$name: $is', ({ template: of, value, is }) => expect(isLongToEvaluate(of, given(value))).toBe(is))
+
+  test('no template that this version does not understand', () => {
+    const annotations = { 'policy.borough.dev/feature-level': '7' }
+    const newer: NamespaceTemplate = { metadata: { name: 't', annotations }, spec: { parameters: [long()] } }
+    expect(isLongToEvaluate(newer, given(right))).toBe(false)
+  })
+
+  test('nothing that was compared before', () => {
+    const value = `b${right}`
+    expect(isLongToEvaluate(template(long()), given(value))).toBe(true)
+    expect(evaluateParameters(template(long()), given(value)).faults).toEqual([])
+    expect(isLongToEvaluate(template(long()), given(value))).toBe(false)
   })
 })

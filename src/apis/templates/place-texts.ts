@@ -65,11 +65,11 @@ export class PlaceTexts {
 
   /** What of these texts themselves a server may judge: what characters they have, and where. */
   shapesOf(marks: readonly number[]): readonly string[] {
-    return marks.map((i) => `${i}${shapeOf(this.#texts[i]?.plain ?? '')}`)
+    return marks.map((i) => `${i}${shapeOf((this.#texts[i] as Text).plain)}`)
   }
 
   lengthsOf(marks: readonly number[]): readonly number[] {
-    return marks.map((i) => this.#texts[i]?.text.length ?? 0)
+    return marks.map((i) => (this.#texts[i] as Text).text.length)
   }
 }
 

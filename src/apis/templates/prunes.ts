@@ -156,23 +156,19 @@ function holdsMore({ template }: Matcher, index: Claims, namespace: Namespace): 
   return claims.some((o) => !wanted.has(identityOfApplied(o)))
 }
 
-/** Specs are never changed: an edit brings another. */
+/** Templates are never changed: an edit brings another. */
 const alike = new WeakMap<object, ReadonlySet<string> | undefined>()
 
 /** What `wantedIn` answers, where that is the same in all namespaces but those that are copied from: no rendering. */
 function wantedAlike(template: NamespaceTemplate, namespace: string): ReadonlySet<string> | undefined {
-  const { spec } = template
-  if (spec === undefined) return nothing
   const objects = objectsOf(template)
-  if (!alike.has(spec)) {
+  if (!alike.has(template)) {
     const identities = objects.map(({ source }) => identityOf(source))
     const isAlike = objects.every(({ when }) => when === undefined) && !identities.some(hasToken)
-    alike.set(spec, isAlike ? new Set(identities) : undefined)
+    alike.set(template, isAlike ? new Set(identities) : undefined)
   }
-  return objects.some(({ cloneFrom }) => cloneFrom?.namespace === namespace) ? undefined : alike.get(spec)
+  return objects.some(({ cloneFrom }) => cloneFrom?.namespace === namespace) ? undefined : alike.get(template)
 }
-
-const nothing: ReadonlySet<string> = new Set()
 
 /** Whether something that it holds is not in the template any more, whatever the namespace gives. */
 function leavesOut(template: NamespaceTemplate, claims: readonly AppliedObject[], namespace: Namespace): boolean {

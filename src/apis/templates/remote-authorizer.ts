@@ -32,13 +32,7 @@ export function remoteAuthorizer({ client, rulesOf }: RemoteAuthorizerDeps, look
 
 async function review(client: Client, attributes: AuthzAttributes): Promise<AuthzDecision> {
   const { username, uid, groups, extra } = attributes.user
-  const spec = {
-    user: username,
-    groups,
-    ...(uid ? { uid } : {}),
-    ...(extra ? { extra } : {}),
-    ...questionOf(attributes),
-  }
+  const spec = { user: username, groups, uid, extra, ...questionOf(attributes) }
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec }
   const { status } = (await client.request('POST', reviewPath, body)) as {
     status?: { allowed?: boolean; reason?: string }
