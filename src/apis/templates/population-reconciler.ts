@@ -122,7 +122,7 @@ export class PopulationReconciler implements Reconciler {
   async #populate(
     conditions: Conditions,
     namespace: Namespace,
-    { wanted, waiting, unrendered, planned }: NamespacePass,
+    { wanted, waiting, held, unrendered, planned }: NamespacePass,
     signal: AbortSignal,
   ): Promise<readonly ObjectResult[]> {
     const { client, records, events } = this.#deps
@@ -131,7 +131,8 @@ export class PopulationReconciler implements Reconciler {
     const name = nameOf(namespace.metadata)
     const policyOf: PopulateRequest['policyOf'] = (template) =>
       waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template), planned.get(template))
-    const older = new Set([...waiting, ...unrendered.map(({ template }) => nameOf(template.metadata))])
+    const older = new Set([...waiting].filter((template) => !held.has(template)))
+    for (const { template } of unrendered) older.add(nameOf(template.metadata))
     const request = {
       namespace,
       templates: wanted,

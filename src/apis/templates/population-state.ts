@@ -280,6 +280,7 @@ export class PopulationState {
     const after = next && compileMatcher(next)
     if (after === undefined) this.#matchers.delete(name)
     else this.#matchers.set(name, after)
+    if (next !== undefined) this.rollouts.statusChanged(next)
     if (next !== undefined && old !== undefined && saysTheSame(next, old)) {
       if (this.#isOthersStatus(next, old)) this.#doubtStatus(name)
       return undefined
