@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
-import { waitFor } from '../support/wait-for.ts'
+import { isThere, waitFor } from '../support/wait-for.ts'
 import {
   conditionOf,
   configMap,
@@ -159,6 +159,25 @@ test('a deletion that is stopped goes on giving, to new ones and where an object
   await expectGiven(world, 'new')
   await world.admin.delete(configMapResource, { namespace: 'new', name: 'one' })
   await waitFor(world.admin, configMapResource, { namespace: 'new', name: 'one' }, (o) => o !== undefined)
+})
+
+test('a copy that only the version in force makes comes as soon as its source consents', async () => {
+  const source = { namespace: 'platform', name: 'shared' }
+  const cloneFrom = { ...source, apiVersion: 'v1', kind: 'ConfigMap' }
+  await using world = await start()
+  await world.namespace('platform')
+  await world.edit('t', { objects: [{ cloneFrom }], failurePolicy: 'Ignore' })
+  await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'CompleteWithFailures')
+  await world.edit('t', { namespaces: tier('typo'), objects: [], templates: [] })
+  await world.status('t', stopped)
+  await create(world, 'new', { tier: 'a' })
+  await world.admin.delete(configMapResource, { namespace: 'new', name: 'one' })
+  await world.admin.create(configMapResource, {
+    metadata: { ...source, annotations: { 'policy.borough.dev/clone-to': '*' } },
+    data: { of: 'platform' },
+  })
+  const copy = await waitFor(world.admin, configMapResource, { namespace: 'new', name: 'shared' }, isThere)
+  expect(copy?.['data']).toEqual({ of: 'platform' })
 })
 
 describe('attack: an author opens what was authored by an administrator, once it is in force beside a harmless edit', () => {

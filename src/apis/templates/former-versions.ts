@@ -31,6 +31,22 @@ export class FormerVersions {
     this.#clones = clones
   }
 
+  /** All versions that are in force in place of their newest ones. */
+  async inForce(signal: AbortSignal): Promise<readonly Matcher[]> {
+    const found: Matcher[] = []
+    for (const { template } of this.#state.matchers()) {
+      if (heldGeneration(template) === undefined || isDisabled(template) || findBeyond(template) !== undefined) continue
+      const held = (await this.#versionsOf(template, signal)).find((v) => isInForce(v, template))
+      if (held !== undefined) found.push(held)
+    }
+    return found
+  }
+
+  /** As far as it has been read. */
+  knownInForce(template: NamespaceTemplate): Matcher | undefined {
+    return this.#read.get(uidOf(template.metadata))?.versions.find((v) => isInForce(v, template))
+  }
+
   /**
    * By the name of the template: what was applied of those whose newest version may not be applied here now, or what
    * is in force where that is not for the namespace.

@@ -23,7 +23,9 @@ export class TemplateIndex {
 
   follow({ lister, typeOf }: Pick<FeatureContext, 'lister' | 'typeOf'>): void {
     const revisions = typeOf(revisionResource)
-    this.#findRevision = (name) => lister.find(revisions, revisionNamespace, name)?.object
+    const findRevision = (name: string): KubeObject | undefined =>
+      lister.find(revisions, revisionNamespace, name)?.object
+    this.#findRevision = findRevision
     lister.subscribe(typeOf(templateResource), (next, old) => {
       const name = next?.name ?? old?.name ?? ''
       this.#unread.delete(name)

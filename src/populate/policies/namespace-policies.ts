@@ -158,7 +158,7 @@ const gateVariables: readonly Variable[] = [
   {
     name: 'isAsked',
     expression:
-      '(variables.isHeld && variables.isGuarded) || has(params.spec) && (has(params.spec.namespaceMetadata) || has(params.spec.expiry) || ' +
+      'variables.isHeld || has(params.spec) && (has(params.spec.namespaceMetadata) || has(params.spec.expiry) || ' +
       '(variables.isGuarded && (has(params.spec.parameters) || ' +
       '(has(params.spec.objects) && params.spec.objects.exists(o, has(o.when))))))',
   },
