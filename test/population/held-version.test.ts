@@ -180,7 +180,7 @@ test('a copy that only the version in force makes comes as soon as its source co
   expect(copy?.['data']).toEqual({ of: 'platform' })
 })
 
-describe('attack: an author opens what was authored by an administrator, once it is in force beside a harmless edit', () => {
+describe('attack: an author opens what an administrator wrote, once it is in force beside a harmless edit', () => {
   const guard = 'policy/namespace-template-require-permission'
   const rbac = 'rbac.authorization.k8s.io'
   const binding = {

@@ -23,7 +23,7 @@ import { Conditions } from './conditions.ts'
 import { keepCreator, withCreator } from './creator.ts'
 import { evaluateAhead, judgeAheadIn } from './judge-ahead.ts'
 import { type JudgeTemplateDeps, judgeTemplate } from './judge-template.ts'
-import { findBeyond, isOptedOut, selectTemplates, selectTemplatesLeft, templatesIn } from './match.ts'
+import { findBeyond, isOptedOut, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { mayDo } from './may-do.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
 import { setsMetadata } from './namespace-metadata.ts'
@@ -102,7 +102,9 @@ function concernsMetadata({ object, oldObject }: Attributes | Mutating, deps: Te
   const { annotations } = object?.metadata ?? {}
   if ((annotations?.[metadataHoldersAnnotation] ?? annotations?.[metadataVersionsAnnotation]) !== undefined) return true
   if (oldObject?.metadata.annotations?.[metadataHoldersAnnotation] !== undefined) return true
-  for (const matcher of deps.matchers()) if (templatesIn(matcher).some((t) => t.spec?.namespaceMetadata)) return true
+  for (const { template, held } of deps.matchers()) {
+    if ((template.spec?.namespaceMetadata ?? held?.template.spec?.namespaceMetadata) !== undefined) return true
+  }
   return false
 }
 

@@ -176,7 +176,9 @@ const namesNamespace = ({ spec }: NamespaceTemplate): boolean =>
   JSON.stringify(spec?.namespaceMetadata ?? {}).includes('$(NAMESPACE)')
 
 function wantedFor(namespace: Named, matchers: readonly Matcher[]): WantedMetadata {
-  const setting = matchers.filter((matcher) => templatesIn(matcher).some(setsMetadata))
+  const setting = matchers.filter(
+    ({ template, held }) => setsMetadata(template) || (held && setsMetadata(held.template)),
+  )
   return wantedMetadata(setting.length === 0 ? [] : selectTemplates(setting, namespace), namespace)
 }
 

@@ -57,7 +57,7 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
   }
 }
 
-/** What is in force while the newest version reaches none: a stop changes nothing, and no edit is looked at in a rest. */
+/** What is in force while the newest reaches none: a stop changes nothing, and no edit is looked at in a rest. */
 function heldIn(template: NamespaceTemplate, halt: Halt | undefined): number | undefined {
   return halt === undefined || halt.reason === 'Paused' ? undefined : heldGeneration(template)
 }

@@ -37,12 +37,12 @@ export class TemplateIndex {
   }
 
   matchers(): Iterable<Matcher> {
-    this.#readHeld()
+    if (this.#unread.size > 0) this.#readHeld()
     return this.#matchers.values()
   }
 
   anyExpires(): boolean {
-    this.#readHeld()
+    if (this.#unread.size > 0) this.#readHeld()
     return this.#expiring.size > 0
   }
 
@@ -74,7 +74,6 @@ export class TemplateIndex {
 
   /** A revision is kept shortly after its template is written. */
   #readHeld(): void {
-    if (this.#unread.size === 0) return
     const unread = [...this.#unread.values()]
     this.#unread.clear()
     for (const template of unread) this.#put(template)
