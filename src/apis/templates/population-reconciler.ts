@@ -42,7 +42,7 @@ export class PopulationReconciler implements Reconciler {
     this.#state = state
     this.#judging = new JudgingPasses({ turns: deps.turns ?? new Turns(), now: () => deps.clock.monotonic() })
     this.#corrections = new Corrections(deps.clock)
-    this.#sources = new CloneSources({ ...deps, onChange: (name) => this.#lookAgain(name) })
+    this.#sources = new CloneSources({ ...deps, onChange: (template) => state.lookAgain(template) })
     this.#clones = cloneResolver({
       find: (from) => this.#sources.find(from),
       madeIn: (namespace) => state.index.claimsIn(namespace),
@@ -65,21 +65,11 @@ export class PopulationReconciler implements Reconciler {
     }
     if (state.isPaused && !isGateShut(namespace)) return undefined
     await state.kinds.know(signal)
-    const inForce = await this.#former.inForce(signal)
-    await this.#sources.know(
-      [...state.matchers(), ...inForce].map(({ template }) => template),
-      signal,
-    )
+    await this.#sources.know(templatesOf(state), signal)
     const conditions = new Conditions(namespace)
     const requeueAfterMs = await this.#judgeAhead(conditions, signal)
     if (requeueAfterMs > 0) return { requeueAfterMs }
     return this.#report(namespace, await this.#pass(namespace, conditions, signal), signal)
-  }
-
-  /** What it copies has changed. */
-  #lookAgain(name: string): void {
-    const template = this.#state.findTemplate(name)
-    this.#state.lookAgain(name, template && this.#former.knownInForce(template))
   }
 
   async #leaveAlone(namespace: Namespace, signal: AbortSignal): Promise<void> {
@@ -132,7 +122,7 @@ export class PopulationReconciler implements Reconciler {
   async #populate(
     conditions: Conditions,
     namespace: Namespace,
-    { wanted, waiting, held, unrendered, planned }: NamespacePass,
+    { wanted, waiting, unrendered, planned }: NamespacePass,
     signal: AbortSignal,
   ): Promise<readonly ObjectResult[]> {
     const { client, records, events } = this.#deps
@@ -141,8 +131,7 @@ export class PopulationReconciler implements Reconciler {
     const name = nameOf(namespace.metadata)
     const policyOf: PopulateRequest['policyOf'] = (template) =>
       waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template), planned.get(template))
-    const older = new Set([...waiting].filter((template) => !held.has(template)))
-    for (const { template } of unrendered) older.add(nameOf(template.metadata))
+    const older = new Set([...waiting, ...unrendered.map(({ template }) => nameOf(template.metadata))])
     const request = {
       namespace,
       templates: wanted,
@@ -204,6 +193,8 @@ export class PopulationReconciler implements Reconciler {
     openedGates.opened(namespace.metadata, this.#state.findNamespace(nameOf(namespace.metadata)))
   }
 }
+
+const templatesOf = (state: PopulationState): NamespaceTemplate[] => [...state.matchers()].map((m) => m.template)
 
 /** `planned`: as it was when the pass was planned. */
 function deletionPolicyOf(

@@ -18,7 +18,6 @@ export interface Template extends SelectingTemplate {
   }
   readonly status?: {
     readonly observedGeneration?: number
-    readonly heldGeneration?: number
     readonly matched?: number
     readonly synced?: number
     readonly failed?: number
