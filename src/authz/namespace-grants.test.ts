@@ -318,14 +318,19 @@ describe('a change of rights', () => {
     expect(seen()).toEqual([false, false, false, false])
   })
 
+  /** A binding of alice goes before its namespace does, which is still to go. */
+  const bindAndTerminate = (source: FakeRbacSource): void => {
+    source.put(namespaceObject('a'))
+    source.put(roleBinding('a', 'b', 'ClusterRole/r', user('alice')))
+    source.put(namespaceObject('a', true))
+    source.remove('RoleBinding', 'b', 'a')
+  }
+
   test('in a namespace that goes a second time is kept as it was the first time', () => {
     const { source, grants, may } = world(clusterRole('r', getNamespaces))
     const view = grants.viewOf(alice)
     for (let life = 1; life <= 2; life++) {
-      source.put(namespaceObject('a'))
-      source.put(roleBinding('a', 'b', 'ClusterRole/r', user('alice')))
-      source.put(namespaceObject('a', true))
-      source.remove('RoleBinding', 'b', 'a')
+      bindAndTerminate(source)
       source.put(clusterRole('r', getNamespaces))
       expect([view.sees('a'), may(alice, 'a')], `life ${life}`).toEqual([true, true])
       source.remove('Namespace', 'a')
@@ -340,10 +345,7 @@ describe('a change of rights', () => {
     )
     const view = grants.viewOf(alice)
     for (let life = 1; life <= 2; life++) {
-      source.put(namespaceObject('a'))
-      source.put(roleBinding('a', 'b', 'ClusterRole/r', user('alice')))
-      source.put(namespaceObject('a', true))
-      source.remove('RoleBinding', 'b', 'a')
+      bindAndTerminate(source)
       source.remove('Namespace', 'a')
     }
     source.put(namespaceObject('other'))
