@@ -2,6 +2,7 @@
 import { defaultConfig } from '../../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
 import type { Client } from '../../src/client/client.ts'
+import { warningsIn } from '../../src/client/warnings.ts'
 import { fetchAdapter } from '../../src/http/fetch.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
 import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
@@ -80,8 +81,7 @@ export class PopulationWorld implements AsyncDisposable {
     const headers = { 'content-type': type }
     const answer = await fetch(new Request(`http://test${path}`, { method, headers, body: JSON.stringify(body) }))
     if (!answer.ok) throw new Error(await answer.text())
-    const told = (answer.headers.get('warning') ?? '').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)
-    return [...told].map((m) => (m[1] ?? '').replaceAll(/\\(.)/g, '$1'))
+    return warningsIn(answer.headers.get('warning') ?? '')
   }
 
   template(name: string, objects: readonly JsonObject[], spec: JsonObject = {}): Promise<KubeObject> {
