@@ -136,6 +136,7 @@ const layers = {
       'revisions',
       'rollback',
       'rollout-limits',
+      'told-failures',
     ].map((file) => `apis/templates/${file}.ts`),
     'authz/explain-refusal.ts',
   ],

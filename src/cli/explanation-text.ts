@@ -7,8 +7,11 @@ import { type Paint, plain } from './colour.ts'
 /** Objects that are listed one by one. */
 const listed = 10
 
+/** A full stop behind it would be copied with it. */
+const endsInCommand = /: (?:kubectl|borough) (?:(?!; ).)*$/
+
 export function explanationText(explanation: Explanation, nowMs: number, paint: Paint = plain, isWide = false): string {
-  const { namespace, state, since, held, obstacles, left, reports, notes } = explanation
+  const { namespace, state, since, held, obstacles, left, lacking = [], reports, notes } = explanation
   const ageText = since === undefined ? '' : `, for ${age(since, nowMs)} (since ${since})`
   const lines = [`Namespace ${namespace} is ${paint(held ? 'bad' : 'good', state)}${ageText}.`]
   if (!held && obstacles.length > 0) lines.push('Nothing holds it, but its deletion would be refused:')
@@ -20,7 +23,10 @@ export function explanationText(explanation: Explanation, nowMs: number, paint: 
     lines.push('', 'The server reports:')
     for (const { type, reason, message } of reports) lines.push(`  ${type} (${reason}): ${message}`)
   }
-  if (notes.length > 0) append(lines, ['', ...notes.map((note) => `Note: ${note}.`)])
+  if (lacking.length > 0) lines.push('', 'What its templates could not give it:')
+  for (const obstacle of lacking) append(lines, ['', ...obstacleLines(obstacle, nowMs, paint)])
+  if (notes.length > 0)
+    append(lines, ['', ...notes.map((note) => `Note: ${note}${endsInCommand.test(note) ? '' : '.'}`)])
   return `${lines.join('\n')}\n`
 }
 

@@ -18,6 +18,7 @@ import {
   namespaceTemplateInitializer,
 } from '../initializers/types.ts'
 import { explainTemplates } from '../templates/explain.ts'
+import { explainFailures } from '../templates/explain-failures.ts'
 import { pendingLabel } from '../templates/types.ts'
 import type { Explanation, Help, Obstacle } from './explanation.ts'
 import { dryRunRefusals, refusalsIn } from './refused-deletion.ts'
@@ -44,13 +45,15 @@ export async function explainNamespace(
   const namespace = (await client.get(namespaceResource, { name }, { signal })) as Namespace
   if (namespace.metadata.deletionTimestamp !== undefined) return explainTerminating(client, namespace, clock, signal)
   if (namespace.spec?.initializers !== undefined) return explainInitializing(client, namespace, signal)
-  if (namespace.metadata.labels?.[pendingLabel] !== undefined) return explainGate(namespace)
+  if (namespace.metadata.labels?.[pendingLabel] !== undefined)
+    return { ...explainGate(namespace), ...(await explainFailures(client, namespace, signal)) }
   const dryRun = (): Promise<unknown> => client.delete(namespaceResource, { name }, { dryRun: true, signal })
   return {
     namespace: name,
     state: phaseOf(namespace),
     held: false,
     obstacles: await dryRunRefusals(client, dryRun, 'its deletion', signal),
+    ...(await explainFailures(client, namespace, signal)),
     reports: reportsOf(namespace),
     notes: [
       ...endNote(namespace),
@@ -125,10 +128,11 @@ async function explainInitializing(client: Client, namespace: Namespace, signal:
           giveUp,
         ],
       }
-  return heldBy(namespace, obstacle, [
+  const explanation = heldBy(namespace, obstacle, [
     ...(deadline === undefined ? [] : [`when its time is over ${deadline.outcome}`]),
     ...(later.length > 0 ? [`after it, in this order: ${later.join(', ')}`] : []),
   ])
+  return { ...explanation, ...(await explainFailures(client, namespace, signal)) }
 }
 
 /** On a cluster without initializers, where `borough populate` gives namespaces their templates. */

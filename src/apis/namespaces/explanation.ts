@@ -31,6 +31,8 @@ export interface Explanation {
   readonly held: boolean
   /** Of a namespace that is not held: what its deletion would meet. */
   readonly obstacles: readonly Obstacle[]
+  /** What its templates could not give it, as condition `Populated` tells. Absent = nothing. */
+  readonly lacking?: readonly Obstacle[]
   /** Content of a namespace that is being deleted. */
   readonly left?: LeftContent
   /** What the server reports as wrong, in its own words. */

@@ -46,7 +46,7 @@ interface ExplainedProps {
 }
 
 function Explained({ explanation, isProtected }: ExplainedProps) {
-  const { held, since, obstacles, left, reports, notes } = explanation
+  const { held, since, obstacles, left, lacking = [], reports, notes } = explanation
   return (
     <>
       {!held && obstacles.length === 0 ? (
@@ -68,6 +68,9 @@ function Explained({ explanation, isProtected }: ExplainedProps) {
             <strong>{type === 'Populated' ? 'Its templates are incomplete' : type}</strong> <Words text={message} />
           </span>
         </p>
+      ))}
+      {lacking.map((obstacle) => (
+        <ObstacleCard key={obstacle.what} obstacle={obstacle} namespace={explanation.namespace} left={left} />
       ))}
       {left?.unread.map(({ resource, why }) => (
         <p class="notice" key={resource}>

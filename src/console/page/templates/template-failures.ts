@@ -4,10 +4,8 @@
  * others added, what was left out. Pure.
  */
 import type { Namespace } from '../../../apis/namespaces/types.ts'
-import { resolveNameOnly } from '../../../apis/templates/clones.ts'
 import { isOptedOut } from '../../../apis/templates/match.ts'
-import { metadataParts, titleOfKey } from '../../../apis/templates/namespace-metadata.ts'
-import { render, titleOf } from '../../../apis/templates/render.ts'
+import { failuresTold, mostTold, titlesIn } from '../../../apis/templates/told-failures.ts'
 import type { NamespaceTemplate, TemplateFailure } from '../../../apis/templates/types.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { matcherOf } from './matcher.ts'
@@ -67,34 +65,15 @@ const ofTemplate = /^(.*?) of template (\S+): (.*)$/s
 
 const sortKey = ({ namespace, object }: FailureRow): string => `${namespace} ${object}`
 
-/** Several are parted by semicolons, which stand in messages too: `ConfigMap/a: …; label b: …`. */
-const betweenObjects = /; (?=(?:[A-Z]\w*\/[^\s;]+|(?:label|annotation) [^\s;]+|parameter \w+): )/
-const beginning = /^((?:[A-Z]\w*\/\S+?|(?:label|annotation) \S+?|parameter \w+)): (.*)$/s
-/** More are not told. */
-const mostTold = 5
-
 function toldBy(namespace: Namespace, template: NamespaceTemplate): readonly FailureRow[] {
-  const condition = namespace.status?.conditions?.find(({ type }) => type === 'Populated')
-  if (condition?.status !== 'False') return []
-  const { reason = '', message = '' } = condition
+  const told = failuresTold(namespace)
   const { name = '' } = namespace.metadata
-  const parts = message.split(betweenObjects)
-  const titles = titlesOf(template, namespace)
-  const rows = parts.flatMap((part, i): FailureRow[] => {
-    const [, object = '', said = ''] = beginning.exec(part) ?? []
-    // Another template of this namespace may have failed instead. The reason is that of the first.
-    return titles.has(object) ? [{ namespace: name, object, reason: i === 0 ? reason : '', message: said }] : []
-  })
-  return rows.length > 0 || parts.length < mostTold ? rows : [{ namespace: name, object: '', reason, message }]
-}
-
-/** What messages call the objects of a template in a namespace. */
-function titlesOf(template: NamespaceTemplate, namespace: Namespace): ReadonlySet<string> {
-  const { objects, skipped } = render([template], namespace, resolveNameOnly)
-  const keys = metadataParts.flatMap((part) =>
-    Object.keys(template.spec?.namespaceMetadata?.[part] ?? {}).map((key) => titleOfKey({ part, key })),
-  )
-  return new Set([...objects.map(({ object }) => titleOf(object)), ...skipped.map(({ object }) => object), ...keys])
+  const titles = titlesIn(template, namespace)
+  // Another template of this namespace may have failed instead.
+  const rows = told.filter(({ object }) => titles.has(object)).map((failure) => ({ namespace: name, ...failure }))
+  if (rows.length > 0 || told.length < mostTold) return rows
+  const { reason = '', message = '' } = namespace.status?.conditions?.find(({ type }) => type === 'Populated') ?? {}
+  return [{ namespace: name, object: '', reason, message }]
 }
 
 /** Words that must all be found in a row. */
