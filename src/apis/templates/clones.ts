@@ -45,8 +45,7 @@ export const cloneResolver =
   (from, namespace) => {
     const source = findSource({ find, madeIn }, from)
     if ('reason' in source) return source
-    const { consent } = source
-    if (consent === everybody || matchesLabels(consent, namespace.metadata.labels)) return contentOf(source.object)
+    if (matchesLabels(source.consent, namespace.metadata.labels)) return contentOf(source.object)
     return refused(from, `does not consent: its annotation ${cloneToAnnotation} does not select this namespace`)
   }
 

@@ -240,7 +240,7 @@ export function startDryRun(deps: DryRunDeps): DryRun {
       delete: (resource, ref, options) =>
         ask({ verb: 'delete', resource, name: ref.name }, options?.propagationPolicy, {
           ask: () => client.delete(resource, ref, { ...options, dryRun: true }),
-          said: ({ kind = '' }) => (kind === 'Status' ? kind : ''),
+          said: ({ kind = '' }) => kind,
         }) as never,
     },
   }

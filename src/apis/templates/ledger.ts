@@ -126,22 +126,22 @@ export class TemplateLedger {
   }
 
   tally(version: Matcher): Tally {
-    const page = this.#byTemplate.get(nameOf(version.template.metadata))
+    const page = this.#byTemplate.get(nameOf(version.template.metadata)) ?? emptyPage()
     const failures: TemplateFailure[] = []
     // Who squats in ten namespaces must not hide what holds the rollout up.
-    for (const namespaces of [page?.failing, page?.failingAside]) {
-      for (const namespace of namespaces ?? []) {
+    for (const namespaces of [page.failing, page.failingAside]) {
+      for (const namespace of namespaces) {
         if (failures.length >= listedFailures) break
-        append(failures, page?.entries.get(namespace)?.failures ?? [])
+        append(failures, page.entries.get(namespace)?.failures ?? [])
       }
     }
     return {
-      known: page?.entries.size ?? 0,
-      synced: page?.holding.get(versionKey(version)) ?? 0,
-      failed: (page?.failing.size ?? 0) + (page?.failingAside.size ?? 0),
-      untried: page === undefined ? 0 : countUntried(page, generationOf(version)),
-      skipped: page?.skipping.get(versionKey(version)) ?? 0,
-      extended: page?.extending.get(versionKey(version)) ?? 0,
+      known: page.entries.size,
+      synced: page.holding.get(versionKey(version)) ?? 0,
+      failed: page.failing.size + page.failingAside.size,
+      untried: countUntried(page, generationOf(version)),
+      skipped: page.skipping.get(versionKey(version)) ?? 0,
+      extended: page.extending.get(versionKey(version)) ?? 0,
       failures: failures.slice(0, listedFailures),
     }
   }

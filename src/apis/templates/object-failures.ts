@@ -112,8 +112,8 @@ function isAsLeft(there: KubeObject, { claim, known }: RefusedApply): boolean {
   const { uid } = there.metadata
   const digest = contentDigest(there)
   if (claim?.uid !== uid) return false
-  const wasFound = known?.uid === uid && known?.digest === digest && known?.applied !== undefined
-  return claim?.content === digest || (wasFound && known?.extended === undefined)
+  const { applied, extended } = known?.uid === uid && known?.digest === digest ? known : {}
+  return claim?.content === digest || (applied !== undefined && extended === undefined)
 }
 
 /** What can't be compared (`immutable`) may be recorded as a pass found it. An update under our name is another's. */

@@ -161,10 +161,10 @@ async function applyAll(
   }
   for (const [binding, role] of bindings) {
     const { name } = binding.rendered.template.metadata
-    const isMade = results.some(({ template, applied, failure }) => {
-      const isRole = applied !== undefined && identityOfApplied(applied) === role.identity
-      return isRole && template === name && failure === undefined
-    })
+    const isMade = results.some(
+      ({ applied, failure }) =>
+        applied !== undefined && identityOfApplied(applied) === role.identity && failure === undefined,
+    )
     if (role.isWhole && isMade) results.push(await applyOne(pass, binding))
     else {
       const message = `${role.title}, which it binds and its template holds, is not made by its template`

@@ -174,8 +174,7 @@ export class PopulatedIndex implements PopulatedObjects {
       this.#writing.has(objectPlace(kind, namespace, name)) ||
       this.find(kind, namespace, name)?.uid === uid ||
       this.#recordedConfig(entry) !== undefined
-    const held = isKnown || !isMarked(object) ? undefined : heldDigest(object, kind)
-    return held === undefined ? entry : { ...entry, held }
+    return isKnown || !isMarked(object) ? entry : { ...entry, held: heldDigest(object, kind) }
   }
 
   #entryOf(kind: ServedKind, object: KubeObject): KubeObject {

@@ -118,11 +118,9 @@ export async function revisionsOf(
 }
 
 async function remove(client: Client, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {
-  const { uid } = metadata
-  const name = nameOf(metadata)
-  const preconditions = uid === undefined ? {} : { preconditions: { uid } }
+  const ref = { namespace: revisionNamespace, name: nameOf(metadata) }
   try {
-    await client.delete(revisionResource, { namespace: revisionNamespace, name }, { ...preconditions, signal })
+    await client.delete(revisionResource, ref, { preconditions: { uid: uidOf(metadata) }, signal })
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
