@@ -51,6 +51,7 @@ test('a server that does not answer is asked again', async () => {
   world.awaited.add(widget)
   world.answer = 'refused'
   await world.clock.advance(500)
+  expect(world.arrived).toEqual([])
   world.answer = served
   await world.clock.advance(500)
   expect(world.arrived).toEqual([widget])

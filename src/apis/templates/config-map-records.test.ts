@@ -129,6 +129,8 @@ describe('after a start', () => {
     expect(records.isComplete).toBe(false)
     await records.complete(signal)
     expect(records.isComplete).toBe(true)
+    const mark = await client.get(configMaps, { namespace: 'records', name: 'applied-complete' })
+    expect(mark).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' })
     const next = opened()
     expect(next.isComplete).toBe(false)
     await follow(next)

@@ -18,6 +18,15 @@ test('a place is spent after ten corrections, and free again when the first is a
   expect(corrections.isSpent('a')).toBe(false)
 })
 
+test('of ten thousand places it is known whether they are spent: the one corrected longest ago is forgotten', () => {
+  const corrections = new Corrections(new FakeClock())
+  for (let i = 0; i < mostCorrections; i++) corrections.note('a')
+  for (let i = 1; i < 10_000; i++) corrections.note(`other ${i}`)
+  expect(corrections.isSpent('a')).toBe(true)
+  corrections.note('one more')
+  expect(corrections.isSpent('a')).toBe(false)
+})
+
 test('a place is told of once a minute', async () => {
   const clock = new FakeClock()
   const corrections = new Corrections(clock)

@@ -237,6 +237,11 @@ describe('it is left to the controller', () => {
   test.each(cases)('$name', (given) => expect(createAlso(given).also).toBeUndefined())
 })
 
+test('an object that does not fit its schema fits no namespace that comes later, either', () => {
+  const given: Given = { templates: [template([configMap('a')])], deps: { firstApplied: () => undefined } }
+  expect([createAlso(given).also, createAlso(given).also]).toEqual([undefined, undefined])
+})
+
 describe('at the commit', () => {
   const made = template([configMap('a')])
   const cases: readonly {

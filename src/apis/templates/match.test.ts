@@ -167,6 +167,7 @@ test('a template from a newer version is not understood, by what it says or asks
   expect(findBeyond(template('t', {}, { [level]: '99999' }))).toContain('99999')
   expect(findBeyond(template('t', undefined, { [level]: '99999' }))).toContain('99999')
   const said = { metadata: { name: 't' }, spec: { novelty: 1 } } as NamespaceTemplate
+  expect(findBeyond({ ...said, metadata: { name: 't', annotations: { [level]: '1' } } })).toContain('novelty')
   expect(findBeyond(said)).toContain('novelty')
   expect(findBeyond(said)).toContain('novelty')
 })

@@ -327,6 +327,17 @@ describe('what becomes of a template in a namespace', () => {
     ])
   })
 
+  test('nor where what is given may not stand there', () => {
+    const parameters = [{ name: 'size', fromLabel: 'size', enum: ['s', 'l'] }]
+    const choosing: NamespaceTemplate = {
+      metadata: { name: 'a' },
+      spec: { parameters, templates: [configMap('c', {})] },
+    }
+    const { objects, skipped } = render([choosing], { metadata: { name: 'team', labels: { size: 'xl' } } })
+    expect(objects).toEqual([])
+    expect(skipped).toMatchObject([{ object: 'parameter size', reason: 'ParameterInvalid' }])
+  })
+
   test('a copy is not made in the namespace of its source, which has it', () => {
     const cloneFrom = { namespace: 'team', apiVersion: 'v1', kind: 'Secret', name: 'pull' }
     const spec = { objects: [{ cloneFrom }, { cloneFrom: { ...cloneFrom, namespace: 'other' } }] }

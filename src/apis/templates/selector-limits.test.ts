@@ -62,10 +62,11 @@ test.each<{ name: string; match: NamespaceMatch; wrong: (readonly [type: string,
   { name: 'a glob as long as it may be', match: { creatorSelector: { users: ['a', 'ä'.repeat(126)] } }, wrong: [] },
   {
     name: 'a longer one',
-    match: { creatorSelector: { users: ['a', 'ä'.repeat(127), '*'.repeat(17)] } },
+    match: { creatorSelector: { users: ['a', 'ä'.repeat(127), '*'.repeat(17), '*'.repeat(254)] } },
     wrong: [
       ['FieldValueTooLong', `${at}.creatorSelector.users[1]`],
       ['FieldValueForbidden', `${at}.creatorSelector.users[2]`],
+      ['FieldValueTooLong', `${at}.creatorSelector.users[3]`],
     ],
   },
   {

@@ -219,6 +219,16 @@ describe('settled', () => {
     ])
   })
 
+  test('a value that comes second is in its own way, also where the namespace chooses it', async () => {
+    const chosen = template('u', { a: '$(team)' })
+    const spec = { ...chosen.spec, parameters: [{ name: 'team', fromLabel: 'team' }] }
+    const templates = [template('t', { a: '1' }), { ...chosen, spec }]
+    const { results } = await settled({ namespace: namespace({ a: '1', team: 'x' }, record({ a: 't' })), templates })
+    expect(results.map(({ failure }) => failure)).toEqual([
+      { reason: 'Conflict', message: 'template "t" sets it to "1" and comes first', retriable: false },
+    ])
+  })
+
   test('who fills the annotations, or gives what is no label, is in the way of none but itself', async () => {
     const causes = [{ reason: 'FieldValueTooLong', field: 'metadata.annotations', message: 'Too long' }]
     const refused = new StatusError('too long', { reason: 'Invalid', details: { causes } })
