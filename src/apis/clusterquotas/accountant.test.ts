@@ -1,5 +1,5 @@
 /** What decisions stand on: keys that another replica writes make them be decided again. */
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test, vi } from 'vitest'
 import type { ContentChange, Decision, DecisionView, QueuedChange } from '../../admission/admission.ts'
 import { loadCatalog } from '../../catalog/catalog.ts'
 import { objectKey } from '../../kube/object-key.ts'
@@ -47,8 +47,9 @@ const lister: Pick<Lister, 'subscribe'> = {
 }
 quotas.follow(lister as Lister, quotaType, () => {})
 
+const seenEpoch = { guard: { key: 'epoch of a', expect: 'absent' as const }, recounting: false, exists: false }
 const epochs: QuotaEpochs = {
-  see: () => ({ guard: { key: 'epoch of a', expect: 'absent' }, recounting: false, exists: false }),
+  see: () => seenEpoch,
   take: async () => undefined,
   released: async () => {},
   settled: () => ({ key: 'epoch of a', expect: 'absent', value: new Uint8Array(), hidden: true }),
@@ -172,6 +173,21 @@ test.each([
     guards: (decided.guards ?? []).map(({ key }) => key),
     writes: (decided.writes ?? []).map(({ key }) => key),
   }).toEqual({ guards, writes })
+})
+
+test('of a new namespace what is created with it counts, not what is left of a former one of its name', () => {
+  const { writes } = decide({ after: namespace(team) })
+  expect(writes?.map(({ object }) => object?.['shares'] ?? object?.['used'])).toEqual([[{ ...counted, used: {} }], {}])
+})
+
+test.each([
+  { name: 'goes with the last quota that counts it', epoch: { exists: true }, is: true },
+  { name: 'stays while its content is recounted', epoch: { exists: true, recounting: true }, is: false },
+])('the epoch of a namespace $name', ({ epoch, is }) => {
+  const see = vi.spyOn(epochs, 'see').mockReturnValue({ ...seenEpoch, ...epoch })
+  const { writes = [] } = decide({ before: namespace(team), after: namespace({}) }, charged)
+  see.mockRestore()
+  expect(writes.some(({ key, value }) => key === 'epoch of a' && value === undefined)).toBe(is)
 })
 
 describe('a namespace that comes to a quota with what is in it', () => {
@@ -317,11 +333,12 @@ test('nothing is asked but of what is counted, once a quota is there', () => {
     const of = clusterQuotaAccountant({ isInUse: () => isInUse, isShared } as never)
     const events = requiredType(catalog.types, { group: '', version: 'v1', resource: 'events' })
     const nodes = requiredType(catalog.types, { group: '', version: 'v1', resource: 'nodes' })
-    return [quotaType, namespaceType, configMapType, events, nodes].map((type) => of.handles(type))
+    const others = { ...quotaType, group: 'quota.example.com' }
+    return [quotaType, namespaceType, configMapType, events, nodes, others].map((type) => of.handles(type))
   }
-  expect(handles(false, false)).toEqual([true, false, false, false, false])
-  expect(handles(false, true)).toEqual([true, true, false, false, false])
-  expect(handles(true, false)).toEqual([true, true, true, false, false])
+  expect(handles(false, false)).toEqual([true, false, false, false, false, false])
+  expect(handles(false, true)).toEqual([true, true, false, false, false, false])
+  expect(handles(true, false)).toEqual([true, true, true, false, false, false])
 })
 
 test('a change of a quota but of its spec ends no decision', () => {

@@ -13,7 +13,7 @@ import { type CountedContent, countContent } from '../quotas/accountant.ts'
 import type { QuotaEpochs, SeenEpoch } from '../quotas/epoch.ts'
 import { Charges, chargedTo, usedIn } from './charges.ts'
 import type { QuotaIndex } from './quota-index.ts'
-import { type Account, type QuotaRecords, type Share, sharedOperations } from './records.ts'
+import { type QuotaRecords, type Share, sharedOperations } from './records.ts'
 import type { ParsedQuota } from './selection.ts'
 import { namespacesName } from './types.ts'
 
@@ -95,7 +95,7 @@ export function alignNamespace(
       ...counters.guards,
     ],
     writes: [
-      ...accountWrites(records, seen, name, next),
+      accountWrite(records, seen, name, next),
       ...counters.writes,
       ...(isCounted ? [deps.epochs().settled(name, epoch)] : leftEpoch(deps, name, next, epoch)),
     ],
@@ -115,15 +115,15 @@ const empty: CountedContent = { contentOf: () => [], list: () => [] }
 const usageOfItself = ({ hard, scopes }: Pick<ParsedQuota, 'hard' | 'scopes'>): Amounts =>
   new Map(scopes.length === 0 && hard.has(namespacesName) ? [[namespacesName, wholeQuantity(1)]] : [])
 
-function accountWrites(
+/** Where it is to be without shares, it has had some. */
+function accountWrite(
   records: QuotaRecords,
   seen: ReturnType<QuotaRecords['account']>,
   name: string,
   shares: readonly Share[],
-): DecidedWrite[] {
-  const account: Account = { metadata: { name }, shares }
-  if (shares.length > 0) return [records.accountWrite(seen, account)]
-  return seen.object === undefined ? [] : [{ key: seen.key, expect: seen.expect, value: undefined }]
+): DecidedWrite {
+  if (shares.length === 0) return { key: seen.key, expect: seen.expect, value: undefined }
+  return records.accountWrite(seen, { metadata: { name }, shares })
 }
 
 /** The epoch of a namespace goes with the last that counts it. */

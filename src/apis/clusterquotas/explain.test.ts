@@ -51,6 +51,11 @@ describe('a quota that counts it', () => {
       line: `ClusterResourceQuota "q" counts it: pods 0 of 5, secrets 0 of 2, ${all}`,
     },
     {
+      name: 'is full where nothing is allowed',
+      of: quota({ quota: { hard: { secrets: '0' } } }, used({})),
+      line: `ClusterResourceQuota "q" counts it: secrets 0 of 0 (no more), ${all}`,
+    },
+    {
       name: 'that nothing has counted yet',
       of: quota(),
       line: `ClusterResourceQuota "q" counts it, ${all}, which is not among the largest 100 in its status`,

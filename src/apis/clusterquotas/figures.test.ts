@@ -136,6 +136,16 @@ test('what comes, changes and goes while it is read is counted once', async () =
   )
 })
 
+test('of a quota nothing is left when its last record has gone', () => {
+  const world = new World()
+  world.figures.follow()
+  for (const i of [1, 2]) world.set(i, i)
+  world.set(1, undefined)
+  expect([...world.figures.uids()]).toEqual(['u'])
+  world.set(2, undefined)
+  expect([...world.figures.uids()]).toEqual([])
+})
+
 test.each<{ name: string; share: Partial<Share> | undefined; kind: string; is: boolean }>([
   { name: 'counted as it is selected', share: {}, kind: 'team', is: true },
   { name: 'not counted, though it is selected', share: undefined, kind: 'team', is: false },

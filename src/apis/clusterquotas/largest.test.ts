@@ -89,6 +89,13 @@ describe('when all must be ranked', () => {
     expect(world.listed).toEqual(world.expected)
   })
 
+  it('is not after changes of what has come down before', () => {
+    const world = many()
+    runAtOnce(world.largest.rank(hard))
+    for (const pods of ['0', '0', undefined]) world.set('n0005', pods === undefined ? undefined : { pods })
+    expect(world.listed).toEqual(world.expected)
+  })
+
   it('takes turns: a ranking of thousands yields before its end', () => {
     const ranking = many().largest.rank(hard)
     let turns = 0

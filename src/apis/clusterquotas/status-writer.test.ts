@@ -123,6 +123,32 @@ test('readers at one time are shown all that was acknowledged, by one write for 
   expect(world.undone).toHaveLength(2)
 })
 
+test('a reader waits for each write that is under way, also when others of them are done', async () => {
+  const world = new World()
+  const writes: Promise<void>[] = []
+  for (let i = 0; i < 2; i++) {
+    world.change()
+    writes.push(world.writer.write('q'))
+    await settle()
+  }
+  world.undone[0]?.done()
+  await writes[0]
+  const read = world.read()
+  await settle()
+  world.undone[1]?.done()
+  expect(await read).toEqual({ pods: '2' })
+})
+
+test('figures are never given to another quota that has taken the name', async () => {
+  const world = new World()
+  world.change()
+  world.stored = { ...world.stored, metadata: { name: 'q', uid: 'v' } }
+  const read = world.read()
+  await settle()
+  expect(world.undone).toEqual([])
+  expect(await read).toBeUndefined()
+})
+
 test('a status that could not be stored is stored for the next reader', async () => {
   const world = new World()
   world.change()

@@ -271,8 +271,12 @@ describe('a quota', () => {
     expect(decide(change(quota('q', hard))).guards).toHaveLength(maxQuotas - 10)
     // The recount is under way: nothing comes or goes, and nothing queued is asked for.
     world.recounting = true
-    world.queued = undefined
-    expect(usedBy(decide(change(quota('q', hard))))?.used).toEqual(counted)
+    for (const queued of [undefined, [one(1)]]) {
+      world.queued = queued
+      const decided = decide(change(quota('q', hard)))
+      expect(usedBy(decided)?.used).toEqual(counted)
+      expect(decided.guards).toEqual([])
+    }
   })
 
   test('with scopes counts what is in them, and not itself', () => {
