@@ -12,11 +12,9 @@ import { ClientCertificateAuthenticator } from './client-certificate.ts'
 import { TokenFileAuthenticator, TokenFileError } from './token-file.ts'
 
 const takes = (token: string, username: string, groups: string[] = []): Authenticator => ({
-  name: username,
   authenticate: async (c) => (c.bearerToken === token ? { username, groups } : undefined),
 })
 const refuses = (token: string): Authenticator => ({
-  name: 'refuses',
   async authenticate(c) {
     if (c.bearerToken === token) throw new StatusError('Unauthorized', { reason: 'Unauthorized' })
     return undefined
@@ -72,7 +70,7 @@ describe('the chain', () => {
   })
 
   test('a fault is not taken for a wrong credential', async () => {
-    const broken: Authenticator = { name: 'broken', authenticate: () => Promise.reject(new Error('disk')) }
+    const broken: Authenticator = { authenticate: () => Promise.reject(new Error('disk')) }
     await expect(
       authenticatorChain([broken, takes('a', 'alice')], { allowsAnonymous: () => true }).authenticate({}),
     ).rejects.toThrow('disk')

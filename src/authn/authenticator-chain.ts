@@ -44,7 +44,7 @@ export function authenticatorChain(
     if (presented || !options.allowsAnonymous(credentials)) throw unauthorized()
     return anonymousUser
   }
-  return { name: 'chain', authenticate: (credentials) => ask(credentials, 0, undefined) }
+  return { authenticate: (credentials) => ask(credentials, 0, undefined) }
 }
 
 /** What only says that the credential is not good; anything else is a fault. */

@@ -22,7 +22,6 @@ export interface Credentials {
 }
 
 export interface Authenticator {
-  readonly name: string
   /** undefined = not my kind of credential. @throws StatusError Unauthorized = mine, and bad. */
   authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined>
 }

@@ -25,8 +25,8 @@ export function readClaimMappings(jwt: ObjectReader, errors: string[]): ClaimMap
   const userRules = readUserRules(jwt.objects('userValidationRules'), errors)
   return {
     username: username ?? { claim: '', prefix: '' },
-    ...(groups === undefined ? {} : { groups }),
-    ...(uid === undefined ? {} : { uid }),
+    groups,
+    uid,
     extra,
     requiredClaims,
     claimRules,

@@ -18,8 +18,8 @@ export interface RuleForTokens {
 export interface ClaimMappings {
   readonly username: ClaimMapping
   /** Absent = no user is in a group. */
-  readonly groups?: ClaimMapping
-  readonly uid?: ClaimMapping
+  readonly groups?: ClaimMapping | undefined
+  readonly uid?: ClaimMapping | undefined
   readonly extra: readonly { readonly key: string; readonly expression: IdentityExpression }[]
   readonly requiredClaims: ReadonlyMap<string, string>
   readonly claimRules: readonly RuleForTokens[]

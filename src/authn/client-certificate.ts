@@ -27,7 +27,6 @@ const namesNobody: Holder = { user: undefined, forClients: false, notBeforeMs: 0
 const anyPurpose = '2.5.29.37.0'
 
 export class ClientCertificateAuthenticator implements Authenticator {
-  readonly name = 'client-certificate'
   readonly #clock: Clock
   /** One connection hands over the same bytes with each request. */
   #byBytes = new WeakMap<Uint8Array, Holder>()

@@ -240,6 +240,15 @@ describe('refused, and the operator hears why', () => {
       "expression 'user.groups.size() == 0' resulted in error: no such key: groups",
     ],
     [
+      'a rule about what else is known of the user that does not hold',
+      {
+        userValidationRules: [{ expression: 'user.extra["acme.io/tenant"].exists(t, t == "x")', message: 'not of x' }],
+        claimMappings: { extra: [{ key: 'acme.io/tenant', valueExpression: 'claims.tenant' }] },
+      },
+      { tenant: ['y', 'z'] },
+      'not of x',
+    ],
+    [
       'an email that is not verified',
       { claimMappings: { username: { claim: 'email', prefix: '' } } },
       { email: 'a@b.c', email_verified: 'true' },

@@ -33,7 +33,6 @@ export interface ConfiguredIssuersOptions {
 const checkEveryMs = 1000
 
 export class ConfiguredIssuers implements Authenticator {
-  readonly name = 'configured-issuers'
   readonly #options: ConfiguredIssuersOptions
   #authenticators: ReadonlyMap<string, OidcAuthenticator> = new Map()
   #anonymous: AuthenticationConfiguration['anonymous']

@@ -35,7 +35,6 @@ interface Proxy {
 }
 
 export class FrontProxyAuthenticator implements Authenticator {
-  readonly name = 'front-proxy'
   readonly #proxy: FrontProxy
   readonly #authorities: readonly X509Certificate[]
   readonly #clock: Clock
@@ -96,8 +95,8 @@ export class FrontProxyAuthenticator implements Authenticator {
     const purposes = certificate.keyUsage as readonly string[] | undefined
     if (purposes !== undefined && !purposes.includes(clientAuth)) return stranger
     const { allowedNames } = this.#proxy
-    const name = subjectOfCertificate(der)?.commonName ?? ''
-    if (allowedNames.length > 0 && !allowedNames.includes(name)) return stranger
+    const name = subjectOfCertificate(der)?.commonName
+    if (allowedNames.length > 0 && !allowedNames.some((allowed) => allowed === name)) return stranger
     return {
       trusted: true,
       notBeforeMs: certificate.validFromDate.getTime(),

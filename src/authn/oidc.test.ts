@@ -201,6 +201,16 @@ test('a token that does not name its key is good under any of the issuer', async
   expect(await refusal(own.authenticate({ bearerToken: unpublished }))).toEqual(unauthorized)
 })
 
+test('one that does not name its key, and whose time is over, makes nobody ask the issuer for other keys', async () => {
+  for (const keep of [false, true]) await issuer.rotate({ kid: null, keep })
+  const own = authenticator()
+  expect(await own.authenticate({ bearerToken: await token() })).toBeDefined()
+  await clock.advance(10_000)
+  issuer.asked.length = 0
+  expect(await refusal(own.authenticate({ bearerToken: await token({ exp: 1 }) }))).toEqual(unauthorized)
+  expect(issuer.asked).toEqual([])
+})
+
 test('an issuer whose clock is ahead is believed for five minutes, and no token after its end', async () => {
   const own = authenticator()
   expect(await own.authenticate({ bearerToken: await token({ nbf: inSeconds(299) }) })).toBeDefined()

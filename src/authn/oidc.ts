@@ -57,7 +57,6 @@ const leewaySeconds = 300
 const rememberedLength = 16 * 1024 * 1024
 
 export class OidcAuthenticator implements Authenticator {
-  readonly name = 'oidc'
   readonly #issuer: JwtIssuer
   readonly #deps: OidcDeps
   readonly #verified = new SizedCache<Verified>(rememberedLength)
@@ -71,7 +70,7 @@ export class OidcAuthenticator implements Authenticator {
     this.#deps = deps
   }
 
-  async authenticate({ bearerToken: token, audiences, from = '' }: Credentials): Promise<UserInfo | undefined> {
+  async authenticate({ bearerToken: token, audiences, from }: Credentials): Promise<UserInfo | undefined> {
     // Who asks for audiences asks about tokens of this server; an ID token is for its client.
     if (token === undefined || audiences !== undefined) return undefined
     const digest = hash('sha256', token, 'base64')
@@ -85,7 +84,7 @@ export class OidcAuthenticator implements Authenticator {
     return verified.user
   }
 
-  async #verify(token: string, from: string): Promise<Verified> {
+  async #verify(token: string, from: string | undefined): Promise<Verified> {
     const { errors } = await import('jose')
     let payload: JWTPayload
     try {
@@ -99,7 +98,7 @@ export class OidcAuthenticator implements Authenticator {
     return { user: this.#userOf(payload), notAfterMs: (payload.exp ?? 0) * 1000 }
   }
 
-  async #checked(token: string, from: string): Promise<JWTPayload> {
+  async #checked(token: string, from: string | undefined): Promise<JWTPayload> {
     const { errors } = await import('jose')
     const known = this.#keys
     if (known) {
@@ -109,13 +108,12 @@ export class OidcAuthenticator implements Authenticator {
         // A key may have been replaced under its name.
         const { JWKSNoMatchingKey, JWSSignatureVerificationFailed } = errors
         if (!(error instanceof JWKSNoMatchingKey || error instanceof JWSSignatureVerificationFailed)) throw error
-        if (this.#fetching === undefined && !this.#mayFetch()) throw error
       }
     }
     return this.#checkedWith(await this.#fetchKeys(), token, from)
   }
 
-  #checkedWith(keys: IssuerKeys, token: string, from: string): Promise<JWTPayload> {
+  #checkedWith(keys: IssuerKeys, token: string, from: string | undefined): Promise<JWTPayload> {
     const { url, audiences, algorithms } = this.#issuer
     const options: JWTVerifyOptions = {
       issuer: url,

@@ -234,6 +234,7 @@ describe('a service-account token', () => {
           .sign(key.privateKey)
       }
       const claims = { namespace: 'ns', serviceaccount: { name: 'bot', uid: 'u1' } }
+      exists('pods', 'ns', 'p', 'pu')
       expect(await outcome(await sign({ sub: bot, 'kubernetes.io': claims }))).toBe(bot)
       expect(await outcome(await sign({ sub: 'system:admin', 'kubernetes.io': claims }))).toBe(401)
       expect(await outcome(await sign({ sub: bot }))).toBe(401)
@@ -249,6 +250,7 @@ describe('a service-account token', () => {
         { pod: null },
         { secret: { name: 's' } },
         { node: { name: 'n' } },
+        { pod: { name: 'p', uid: 'pu' }, node: { name: 'n', uid: '' } },
         { node: { uid: 'u' } },
       ]) {
         expect(await outcome(await sign({ sub: bot, 'kubernetes.io': { ...claims, ...odd } }))).toBe(401)

@@ -66,7 +66,6 @@ const extraPrefix = 'authentication.kubernetes.io/'
 const claimOf = { pods: 'pod', secrets: 'secret', nodes: 'node' } as const
 
 export class ServiceAccountTokens implements Authenticator, TokenIssuer {
-  readonly name = 'service-account-token'
   readonly #options: ServiceAccountTokensOptions
   readonly #verified: SizedCache<Verified>
   readonly #turns = new VerificationTurns()
@@ -113,7 +112,7 @@ export class ServiceAccountTokens implements Authenticator, TokenIssuer {
       if (issuerOf(token) !== this.#options.issuer) return undefined
       const remembered = async (): Promise<Verified> => this.#verified.get(digest) ?? this.#verify(token)
       // A client's connections may all have waited with the same one.
-      verified = await this.#turns.run(credentials.from ?? '', remembered)
+      verified = await this.#turns.run(credentials.from, remembered)
       this.#verified.set(digest, verified, token.length)
     }
     const wanted = credentials.audiences ?? this.#options.audiences

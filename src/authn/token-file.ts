@@ -32,7 +32,6 @@ export interface TokenFileOptions {
 const checkEveryMs = 1000
 
 export class TokenFileAuthenticator implements Authenticator {
-  readonly name = 'token-file'
   readonly #path: string
   readonly #options: TokenFileOptions
   readonly #hashKey = randomBytes(32)
@@ -97,8 +96,8 @@ export class TokenFileAuthenticator implements Authenticator {
   #parse(text: string): ReadonlyMap<string, UserInfo> {
     const users = new Map<string, UserInfo>()
     for (const { line, fields } of readCsv(text, this.#path)) {
-      const [token = '', username = '', uid = '', groups] = fields
-      if (fields.length < 3 || token === '' || username === '') {
+      const [token, username, uid, groups] = fields
+      if (!token || !username || uid === undefined) {
         throw new TokenFileError(`${this.#path}, line ${line}: expected token,user,uid[,"group1,group2"]`)
       }
       const digest = this.#hash(token)

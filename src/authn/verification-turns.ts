@@ -9,12 +9,12 @@ const mostInAll = 2
 
 export class VerificationTurns {
   /** What waits, by flow; the one that is next comes first. */
-  readonly #waiting = new Map<string, (() => void)[]>()
-  readonly #ofFlow = new Map<string, number>()
+  readonly #waiting = new Map<string | undefined, (() => void)[]>()
+  readonly #ofFlow = new Map<string | undefined, number>()
   #inAll = 0
 
-  /** `flow`: where the token came from. */
-  async run<T>(flow: string, verify: () => Promise<T>): Promise<T> {
+  /** `flow`: where the token came from, if that is known. */
+  async run<T>(flow: string | undefined, verify: () => Promise<T>): Promise<T> {
     if (!this.#tryTake(flow)) await this.#turn(flow)
     try {
       return await verify()
@@ -23,7 +23,7 @@ export class VerificationTurns {
     }
   }
 
-  #turn(flow: string): Promise<void> {
+  #turn(flow: string | undefined): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(flow)
       if (waiting === undefined) this.#waiting.set(flow, [resolve])
@@ -31,7 +31,7 @@ export class VerificationTurns {
     })
   }
 
-  #tryTake(flow: string): boolean {
+  #tryTake(flow: string | undefined): boolean {
     const ofFlow = this.#ofFlow.get(flow) ?? 0
     if (this.#inAll >= mostInAll || ofFlow >= mostOfFlow) return false
     this.#inAll++
@@ -39,7 +39,7 @@ export class VerificationTurns {
     return true
   }
 
-  #release(flow: string): void {
+  #release(flow: string | undefined): void {
     this.#inAll--
     const left = (this.#ofFlow.get(flow) ?? 0) - 1
     if (left > 0) this.#ofFlow.set(flow, left)

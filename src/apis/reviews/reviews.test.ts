@@ -65,7 +65,6 @@ async function setUp(): Promise<{ handlers: ReviewHandlers; clock: FakeClock; ob
     find,
   })
   const opaque: Authenticator = {
-    name: 'static',
     authenticate: async (c) => (c.bearerToken === 'opaque' ? alice : undefined),
   }
   const chain = authenticatorChain([opaque, tokens], { allowsAnonymous: () => true })
