@@ -1,4 +1,4 @@
-/** Epochs in the store: what is seen of them, and what becomes of a recount that nobody ends. */
+/** Epochs in the store, and recounts that their process has left. */
 import { expect, test } from 'vitest'
 import type { DecisionView } from '../../admission/admission.ts'
 import { FakeClock } from '../../base/fake-clock.ts'

@@ -8,7 +8,7 @@ import { Turns } from '../../base/turns.ts'
 import { ProtobufCodec } from '../../catalog/protobuf/protobuf-codec.ts'
 import { forbidden, unauthorized } from '../../kube/status-error.ts'
 import type { Status } from '../../kube/types.ts'
-import type { AnswerStream, ApiRequest, ApiResponse } from '../api.ts'
+import type { AnswerStream, ApiRequest, ApiResponse, RequestContext } from '../api.ts'
 import { fetchAdapter } from '../fetch.ts'
 import { createPipeline } from '../pipeline.ts'
 import { Renderer } from '../respond.ts'
@@ -191,6 +191,42 @@ test.each([
   expect(counter.turns).toBeGreaterThan(1)
   expect(events).toMatchObject([{ stage: 'ResponseComplete', responseStatus: { code: 200 } }])
   expect(events[0]?.requestObject).toEqual(Object.fromEntries(pairs.map((_, i) => [`k${i}`, [1]])))
+})
+
+test.each([
+  { form: 'JSON', contentType: 'application/json', isLate: false },
+  { form: 'YAML', contentType: 'application/yaml', isLate: true },
+])('10 KiB of $form, which takes long to parse: $isLate, are parsed when there is time for it', async (given) => {
+  const { events, post, late } = audited('Request', readThenAnswer)
+  await post(JSON.stringify({ a: 'x'.repeat(10 * 1024) }), given.contentType)
+  expect(events).toHaveLength(given.isLate ? 0 : 1)
+  await late[Symbol.asyncDispose]()
+  expect(events).toHaveLength(1)
+})
+
+test('long bodies are recorded whenever they come, as long as not too many wait', async () => {
+  const { events, post, late } = audited('Request', readThenAnswer)
+  const body = JSON.stringify({ a: 'x'.repeat(1_000_000) })
+  const count = Math.ceil(maxWaitingBytes / body.length) + 1
+  for (let i = 0; i < count; i++) {
+    await post(body)
+    await late[Symbol.asyncDispose]()
+    expect(events[i]).toHaveProperty('requestObject')
+  }
+})
+
+test('of a request without a body none is recorded', async () => {
+  const { events, post } = audited('Request', readThenAnswer)
+  await post('', 'application/yaml')
+  expect(events).toHaveLength(1)
+  expect(events[0]).not.toHaveProperty('requestObject')
+})
+
+test('what goes wrong before it is known who asks is no refusal, and passes as it is', async () => {
+  const fault = new Error('a fault')
+  const deps = { policy: { decide: () => expect.unreachable() } }
+  const handler = auditRefusals(deps as never)(() => Promise.reject(fault))
+  await expect(handler({} as ApiRequest, {} as RequestContext)).rejects.toBe(fault)
 })
 
 test('attack: so many values as nothing that is meant has are not parsed for the log', async () => {

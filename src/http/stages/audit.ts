@@ -311,7 +311,7 @@ function metadataOf(object: unknown): { readonly uid?: string; readonly resource
 
 /** Proxies' claims first, as they came; the peer last. What is no address is left out. */
 function sourcesOf({ headers, remoteAddress }: ApiRequest): readonly string[] {
-  const claimed = [...(headers['x-forwarded-for'] ?? '').split(','), headers['x-real-ip'] ?? '']
+  const claimed = [headers['x-forwarded-for']?.split(',') ?? [], headers['x-real-ip'] ?? []].flat()
   const sources = new Set(claimed.map((text) => text.trim()).filter((text) => isIP(text) !== 0))
   if (remoteAddress !== '') {
     sources.delete(remoteAddress)

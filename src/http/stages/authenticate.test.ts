@@ -67,3 +67,14 @@ test('an authenticator is told where a token comes from', async () => {
   await authenticate(decide)(() => answer)(requestFrom('10.0.0.1', 'good'), {} as RequestContext)
   expect(asked).toMatchObject([{ bearerToken: 'good', from: 'address 10.0.0.1' }])
 })
+
+test.each([
+  { username: 'alice', identified: ['alice'] },
+  { username: 'system:anonymous', identified: [] },
+])('a connection is counted for the user who sends on it, $username: $identified', async ({ username, identified }) => {
+  const told: string[] = []
+  const request = { ...requestFrom('10.0.0.1', 'good'), identify: (user: string) => void told.push(user) }
+  const answer = { status: 200, headers: {}, body: Buffer.alloc(0) }
+  await authenticate(() => ({ username, groups: [] }))(() => answer)(request, {} as RequestContext)
+  expect(told).toEqual(identified)
+})

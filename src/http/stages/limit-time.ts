@@ -47,7 +47,8 @@ class Work extends Link implements HeldSeat {
   readonly #request: ApiRequest
   readonly #context: RequestContext
   sinceMs = 0
-  #isWaiting = false
+  /** What comes back to its seat is timed from then on. */
+  #hasLeft = false
   #reject: ((error: unknown) => void) | undefined
 
   constructor(underWay: LinkedList<Work>, sweeper: Sweeper, request: ApiRequest, context: RequestContext) {
@@ -63,17 +64,16 @@ class Work extends Link implements HeldSeat {
   }
 
   leave(): void {
-    this.#isWaiting = true
+    this.#hasLeft = true
     this.#underWay.remove(this)
   }
 
   retake(): void {
-    this.#isWaiting = false
     this.#begin()
   }
 
   follow(answer: Promise<ApiResponse>): Promise<ApiResponse> {
-    if (!this.#isWaiting) this.#begin()
+    if (!this.#hasLeft) this.#begin()
     return new Promise((resolve, reject) => {
       this.#reject = reject
       answer.then(

@@ -102,3 +102,29 @@ test.each([
     expect(order).toEqual(isLong ? ['waits', 'works', 'ends'] : ['works', 'ends'])
   },
 )
+
+test('who waits for two things has a seat again when both are there, where there is one', async () => {
+  const seat = { granted: true, headers: {}, level: { name: 'l', isExempt: false }, release() {}, charge() {} }
+  const admitted: Admission[] = []
+  const stage = priorityAndFairness({
+    flowControl: { admit: () => admitted.shift() ?? refused },
+    now: () => 0,
+    began() {},
+    longWork: { begin: () => new Turns().slice() },
+    lateRefusals: { timeOf: () => 'now' },
+  })
+  admitted.push(seat as unknown as Admission)
+  const context = { seats: [], user: { username: 'ann', groups: [] } } as unknown as RequestContext
+  const { promise, resolve } = Promise.withResolvers<ApiResponse>()
+  const answer = stage(() => promise)({ query: '' } as ApiRequest, context)
+  const [held] = context.seats
+  held?.leave()
+  held?.leave()
+  await held?.retake()
+  expect(() => held?.retake()).toThrow('Too many requests, please try again later.')
+  admitted.push(seat as unknown as Admission)
+  await held?.retake()
+  expect(admitted).toEqual([])
+  resolve({ status: 200, headers: {}, body: new Uint8Array() })
+  expect(await answer).toMatchObject({ status: 200 })
+})
