@@ -95,7 +95,8 @@ function addDescribeCommand(template: Command): void {
       'after',
       `
 Which namespaces it selects, what right it takes to create one, which labels and annotations the namespace must or may
-give, and what it is given.
+give, what it is given, who has rights in it, and which quotas limit it, those over several namespaces included. The
+example is a command: it goes into bash, zsh or sh as it stands.
 
 Examples:
   borough template describe team`,

@@ -1,9 +1,11 @@
 /** `borough template` as somebody at a terminal uses it, over a socket, by a kubeconfig. */
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { clusterQuotaResource } from '../../src/apis/clusterquotas/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { borough } from './borough-process.ts'
@@ -110,6 +112,11 @@ test('describe says what the author of a namespace has to give', async () => {
       templates: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { a: '$(cost)' } }],
     },
   })
+  const selector = { labels: { matchLabels: { kind: 'team' } } }
+  await plane.client.create(clusterQuotaResource, {
+    metadata: { name: 'asked' },
+    spec: { selector, quota: { hard: { pods: '9' } } },
+  })
   const [text, json, none] = await Promise.all([
     run('describe', 'asks'),
     run('describe', 'asks', '-o', 'json'),
@@ -127,8 +134,10 @@ test('describe says what the author of a namespace has to give', async () => {
       'It ends by itself:\n  24h after its creation, if it says nothing itself\n' +
       '  720h after its creation at the latest\n\n' +
       'It is given:\n  label ex.com/tier: t-$(size)\n  ConfigMap/one\n\n' +
-      'An example:\n  apiVersion: v1\n  kind: Namespace\n  metadata:\n    name: <name>\n    labels:\n' +
-      '      kind: team\n    annotations:\n      ex.com/cost: <text that matches [0-9]{4}>\n\n' +
+      'It is limited by:\n  ClusterResourceQuota/asked: pods 9; together with all other namespaces that it counts\n\n' +
+      "An example:\nkubectl create -f - <<'EOF'\n" +
+      'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: <name>\n  labels:\n' +
+      '    kind: team\n  annotations:\n    ex.com/cost: <text that matches [0-9]{4}>\nEOF\n\n' +
       'One that exists is given what is required by:\n' +
       "  kubectl annotate --overwrite namespace NAME 'ex.com/cost=<text that matches [0-9]{4}>'\n",
   })

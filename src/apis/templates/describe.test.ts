@@ -6,20 +6,22 @@ import type { NamespaceTemplate } from './types.ts'
 
 const said = (spec: NamespaceTemplate['spec'], metadata: object = {}): Promise<TemplateDescription> => {
   const template = { metadata: { name: 'team', ...metadata }, ...(spec === undefined ? {} : { spec }) }
-  const client = { get: async () => template } as unknown as Pick<Client, 'get'>
+  const client = { get: async () => template, list: async () => ({ items: [] }) } as unknown as Client
   return describeTemplate(client, 'team', AbortSignal.timeout(60_000))
 }
 
 test('of one that says nothing: it is for every namespace, and gives none anything', async () => {
   const example = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: '<name>' } }
-  const nothing = { selects: [], needs: [], parameters: [], sets: {}, objects: [], example, giving: [] }
+  const lists = { selects: [], needs: [], parameters: [], objects: [], rights: [], quotas: [], giving: [] }
+  const nothing = { ...lists, sets: {}, people: {}, example }
   expect(await said(undefined)).toEqual({ template: 'team', isDisabled: false, ...nothing })
   expect(await said({})).toEqual({ template: 'team', isDisabled: false, ...nothing })
 })
 
 test('it is asked by its name, and told by the name that it has', async () => {
   const asked: unknown[] = []
-  const client = { get: async (...given: unknown[]) => (asked.push(...given.slice(0, 2)), { metadata: {} }) }
+  const list = async () => ({ items: [] })
+  const client = { get: async (...given: unknown[]) => (asked.push(...given.slice(0, 2)), { metadata: {} }), list }
   const { template } = await describeTemplate(client as never, 'team', AbortSignal.timeout(60_000))
   expect(template).toBe('team')
   expect(asked).toEqual([expect.objectContaining({ resource: 'namespacetemplates' }), { name: 'team' }])

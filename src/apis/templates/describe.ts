@@ -2,6 +2,8 @@
 import type { Client } from '../../client/client.ts'
 import { labelSelectorOf, printLabelSelector } from '../../kube/label-selector.ts'
 import type { TemplateExpiry } from '../expiry/types.ts'
+import { type DescribedQuota, quotasIn, quotasOver } from './describe-quotas.ts'
+import { type DescribedRight, peopleIn, rightsIn } from './describe-rights.ts'
 import { type ExampleNamespace, exampleNamespace, givingCommands } from './example-namespace.ts'
 import { isDisabled } from './match.ts'
 import { metadataParts, titleOfKey } from './namespace-metadata.ts'
@@ -14,6 +16,8 @@ import {
   type TemplateParameter,
   templateResource,
 } from './types.ts'
+
+export type { DescribedQuota, DescribedRight, ExampleNamespace }
 
 export interface DescribedParameter {
   readonly name: string
@@ -39,6 +43,13 @@ export interface TemplateDescription {
   readonly expiry?: TemplateExpiry
   /** `RoleBinding/admin` */
   readonly objects: readonly string[]
+  readonly rights: readonly DescribedRight[]
+  /** `$(OWNER)` → who that is; of those that the template names. */
+  readonly people: Readonly<Record<string, string>>
+  /** Of a namespace of this template: its own, and those over several namespaces. */
+  readonly quotas: readonly DescribedQuota[]
+  /** The caller may not list quotas over several namespaces, or the cluster has none: none is among `quotas`. */
+  readonly withoutClusterQuotas?: true
   /** One that it selects, with all that it requires; what only its author knows stands as `<…>`. */
   readonly example: ExampleNamespace
   /** Commands that give a namespace which exists what is required. */
@@ -46,12 +57,13 @@ export interface TemplateDescription {
 }
 
 export async function describeTemplate(
-  client: Pick<Client, 'get'>,
+  client: Pick<Client, 'get' | 'list'>,
   name: string,
   signal: AbortSignal,
 ): Promise<TemplateDescription> {
   const template = (await client.get(templateResource, { name }, { signal })) as NamespaceTemplate
   const { spec, metadata } = template
+  const over = await quotasOver(client, template, signal)
   const isGuarded = metadata.annotations?.[requirePermissionAnnotation] === 'true'
   return {
     template: metadata.name ?? name,
@@ -68,6 +80,10 @@ export async function describeTemplate(
     objects: objectsOf(template).map(
       ({ source, when }) => `${titleOf(source)}${when === undefined ? '' : ` if ${when}`}`,
     ),
+    rights: rightsIn(template),
+    people: peopleIn(template),
+    quotas: [...quotasIn(template), ...(over ?? [])],
+    ...(over === undefined ? { withoutClusterQuotas: true } : {}),
     example: exampleNamespace(template),
     giving: givingCommands(template),
   }
