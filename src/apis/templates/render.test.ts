@@ -35,6 +35,32 @@ describe('rendering', () => {
     expect(skipped).toMatchObject([{ object: 'ConfigMap/a', reason: 'CreatorUnknown' }])
   })
 
+  test('what is recorded of an object stays the same from version to version: an upgrade applies nothing again', () => {
+    const spec: NamespaceTemplate['spec'] = {
+      parameters: [{ name: 'size', fromLabel: 'size' }],
+      templates: [
+        configMap('plain', {}),
+        configMap('by', { who: '$(CREATOR)' }),
+        configMap('of', { who: '$(OWNER)', size: '$(size)' }),
+        configMap('in-$(NAMESPACE)', {}),
+      ],
+      objects: [
+        { template: configMap('strict', {}), drift: 'Strict' },
+        { template: configMap('p', {}), protect: true },
+      ],
+    }
+    const annotations = { [creatorKey]: 'portal', [ownerKey]: 'alice' }
+    const metadata = { name: 'team', annotations, labels: { size: 'l' } }
+    expect(render([{ metadata: { name: 't' }, spec }], { metadata }).objects.map(({ config }) => config)).toEqual([
+      'JUPsIJ/PvyH0kymZ',
+      '/ubIeWqdNaLsSUDN',
+      'WLl/AjHembc8Xva+',
+      'e+ADzuUQjqY7T/H4',
+      'CJEtrmcSVY7ykIJ0',
+      '6xSYxT4TlacD/A9j',
+    ])
+  })
+
   test('objects that name the owner take the creator where no other owner is named', () => {
     const source = template('t', configMap('a', { who: '$(OWNER)', by: '$(CREATOR)' }))
     const owned: Namespace = {

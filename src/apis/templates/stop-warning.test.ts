@@ -21,9 +21,12 @@ interface Given {
   readonly stepMs?: number
   readonly seen?: string[]
   readonly held?: HeldLookups
+  readonly dryRun?: boolean
+  /** Of the one namespace that holds nothing. */
+  readonly other?: Partial<Namespace['metadata']>
 }
 
-function holding({ stepMs = 0, seen = [] }: Given): HeldLookups & { pass(ms: number): void } {
+function holding({ stepMs = 0, seen = [], other = {} }: Given): HeldLookups & { pass(ms: number): void } {
   let now = 0
   return {
     *holding(_template, isAside) {
@@ -36,7 +39,8 @@ function holding({ stepMs = 0, seen = [] }: Given): HeldLookups & { pass(ms: num
       }
     },
     *others(but) {
-      for (const name of [...names, 'other']) yield but.has(name) ? undefined : ({ metadata: { name } } as Namespace)
+      for (const name of names) yield but.has(name) ? undefined : ({ metadata: { name } } as Namespace)
+      yield { metadata: { name: 'other', ...other } }
     },
     countNamespaces: () => names.length,
     claimsIn: (name) =>
@@ -52,10 +56,10 @@ function holding({ stepMs = 0, seen = [] }: Given): HeldLookups & { pass(ms: num
 }
 
 function told(given: Given): string[] {
-  const { object, oldObject, held = holding(given) } = given
+  const { object, oldObject, held = holding(given), dryRun = false } = given
   const warnings: string[] = []
   const operation = object === undefined ? 'DELETE' : oldObject === undefined ? 'CREATE' : 'UPDATE'
-  const a = { operation, object: object as KubeObject, oldObject, dryRun: false } as const
+  const a = { operation, object: object as KubeObject, oldObject, dryRun } as const
   runAtOnce(warnOfStop({ ...a, warn: (text) => warnings.push(text) }, held))
   return warnings
 }
@@ -69,6 +73,17 @@ test('where, of how many, and how to go on', () => {
       'confirm it with: kubectl annotate --overwrite namespacetemplate t policy.borough.dev/confirm-prune=2; if not, ' +
       'go back to generation 1, the one before, with: borough template rollback t --to-generation 1',
   ])
+})
+
+test('a dry run is told that it would be', () => {
+  expect(told({ ...edit, dryRun: true })[0]).toMatch(/^NamespaceTemplate "t" would be stopped: /)
+})
+
+test.each<{ name: string; other: Given['other'] }>([
+  { name: 'is being deleted', other: { deletionTimestamp: '2026-11-29T00:00:00Z' } },
+  { name: 'has opted out', other: { annotations: { 'policy/namespace-template-opt-out': 'true' } } },
+])('a namespace that $name is none of those that it reaches', ({ other = {} }) => {
+  expect(told({ ...edit, other })[0]).toContain('would delete objects in 8 of 8 namespaces')
 })
 
 test('the same namespaces first, in whichever order they were found', () => {
@@ -152,6 +167,15 @@ test('what took long to find is believed for five seconds: a write that has lost
   held.pass(5000)
   expect(told({ ...edit, held })).toEqual(first)
   expect(seen).toHaveLength(24)
+})
+
+test('what was soon found is found anew, however long the process has run', () => {
+  const seen: string[] = []
+  const held = holding({ seen })
+  held.pass(60_000)
+  told({ ...edit, held })
+  told({ ...edit, held })
+  expect(seen).toHaveLength(16)
 })
 
 describe('an edit that gives all that was there', () => {

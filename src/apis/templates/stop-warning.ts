@@ -116,7 +116,7 @@ function deleted(template: NamespaceTemplate): NamespaceTemplate | undefined {
 function* findOrRemember(version: Matcher, held: HeldLookups, isAside: boolean): Resumable<string | undefined> {
   const { metadata, spec } = version.template
   const { uid, generation, deletionTimestamp, annotations } = metadata
-  const said = annotations?.[confirmPruneAnnotation] ?? null
+  const said = annotations?.[confirmPruneAnnotation]
   const key = digestOf([uid, generation, deletionTimestamp !== undefined, isAside, said, spec])
   const began = held.now()
   const before = held.found.get(key)

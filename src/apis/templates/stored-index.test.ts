@@ -69,8 +69,8 @@ class World {
     this.index.recorded('team', [claim], [], { namespaceUid: 'n', revision: 1024, isFirst: true })
   }
 
-  change(revision: number, a: string): void {
-    const old = this.#version
+  change(revision: number, a: string, isNew = false): void {
+    const old = isNew ? undefined : this.#version
     this.#version = stored(revision, a)
     this.#tell(configMaps.storageName, this.#version, old)
   }
@@ -96,14 +96,17 @@ test('a namespace with drift is excepted from the mark', async () => {
   expect(world.marks).toEqual([{ revision: 2048, except: new Set(['team']) }])
 })
 
-test('so is one with a change of an object that is being written', async () => {
-  const world = new World()
-  world.index.recordsRead()
-  world.index.writing(servedKind(configMaps), 'team', 'one')
-  world.change(2048, '2')
-  await world.stop()
-  expect(world.marks).toEqual([{ revision: 2048, except: new Set(['team']) }])
-})
+test.each([false, true])(
+  'so is one with a change of an object that is being written (a new one: %s)',
+  async (isNew) => {
+    const world = new World()
+    world.index.recordsRead()
+    world.index.writing(servedKind(configMaps), 'team', 'one')
+    world.change(2048, '2', isNew)
+    await world.stop()
+    expect(world.marks).toEqual([{ revision: 2048, except: new Set(['team']) }])
+  },
+)
 
 test('where every object is as recorded nothing is excepted', async () => {
   const world = new World()

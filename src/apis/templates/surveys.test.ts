@@ -6,9 +6,9 @@ import { compileMatcher, type Matcher } from './match.ts'
 import { MatchedNamespaces } from './matched-namespaces.ts'
 import { Surveys } from './surveys.ts'
 
-const version = (generation: number, wanted: string, annotation = ''): Matcher =>
+const version = (generation: number, wanted: string, annotation = '', name = 't'): Matcher =>
   compileMatcher({
-    metadata: { name: 't', uid: 'u', generation, annotations: { annotation } },
+    metadata: { name, uid: 'u', generation, annotations: { annotation } },
     spec: { namespaces: { labelSelector: { matchLabels: { for: wanted } } } },
   })
 
@@ -147,6 +147,27 @@ test('nothing is known of a version before all are looked at, and nothing of one
   expect(world.done).toEqual([{ version: second, pruned: [], counted: 0 }])
   // Of what the first version, and the one before it, selected, none is forgotten.
   expect(world.enqueued.size).toBe(1000)
+})
+
+test('of two templates that change at once each has its look, and so when a namespace changes afterwards', async () => {
+  await using world = new World(3)
+  const [one, other] = [version(2, 'a'), version(2, 'b', '', 'other')]
+  world.isStopped = true
+  world.surveys.change(one, undefined)
+  world.surveys.change(other, undefined)
+  await world.rest()
+  expect(world.done.map((done) => done.version)).toEqual([one, other])
+  expect(world.enqueued.size).toBe(3)
+  world.set('n0', 'b')
+  await world.rest()
+  expect(world.done.map((done) => done.version)).toEqual([one, other, one, other])
+})
+
+test('of a template that never was looked at, what it selected is enqueued when it is gone', async () => {
+  await using world = new World(3)
+  world.surveys.forget('t', version(1, 'a'))
+  await world.rest()
+  expect(world.enqueued.size).toBe(3)
 })
 
 test('while it is stopped it hears of every change that matters, and of none when it goes on', async () => {
