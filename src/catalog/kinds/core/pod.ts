@@ -9,6 +9,7 @@ import { type DefaultRule, type Fields, findStruct, isUnset, listIn, structIn } 
 import { allMetadata, type BuiltInKind, type Prepare, validateWith } from '../kind.ts'
 import { numberIn, type Part, partIn, partsIn, type Report, sameValue, textIn } from '../report.ts'
 import { selectableAt, selectableFields } from '../selectable-fields.ts'
+import { checkPodAnnotations } from './pod-annotations.ts'
 import { podColumns } from './pod-columns.ts'
 import { checkPodSpec } from './pod-spec.ts'
 
@@ -19,6 +20,7 @@ const updatable =
 
 function checkPod(report: Report, next: KubeObject, old: KubeObject | undefined, subresource: string): void {
   const spec = partIn(next, 'spec')
+  checkPodAnnotations(report, next, old)
   if (!old) {
     checkPodSpec(report, 'spec', spec)
     if (partsIn(spec, 'ephemeralContainers').length > 0) {
