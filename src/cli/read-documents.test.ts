@@ -42,6 +42,17 @@ test('documents end where they end for kubectl, and a List is its items', async 
   expect(await read('')).toEqual([])
 })
 
+test('JSON objects stand in a row as well, and a fault in one has its line', async () => {
+  expect(await read('a: 1\n---\n{"b":1}{"c":"}"}\n{"kind":"List","items":[{"d":1}]}\n---\n{"e":1}')).toEqual([
+    { a: 1 },
+    { b: 1 },
+    { c: '}' },
+    { d: 1 },
+    { e: 1 },
+  ])
+  await expect(read('{}\n{"a":1,"a":2}')).rejects.toThrow('the document that begins at line 2 has a twice')
+})
+
 test.each([
   { what: 'is no YAML', text: 'a: 1\n---\n\nb: [\nc: 1\n', why: /^yaml: line 5: / },
   {

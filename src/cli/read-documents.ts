@@ -1,12 +1,13 @@
 /**
  * Objects in files, as `kubectl -f` takes them: YAML or JSON, many in one file, and read as kubectl reads them (`yes`
- * is a boolean, `010` is 8): what is planned is what will be applied.
+ * is a boolean, `010` is 8; JSON objects may stand in a row): what is planned is what will be applied.
  */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mostListBytes, OversizedFileError, readBounded, readBoundedFile } from '../base/bounded-file.ts'
 import { isJsonObject } from '../kube/json-value.ts'
 import type { JsonValue, KubeObject } from '../kube/types.ts'
+import { type DocumentText, objectsInARow } from './json-in-a-row.ts'
 import { unreadable } from './paths.ts'
 
 /**
@@ -37,11 +38,6 @@ export async function readDocuments(path: string, place: string): Promise<Partia
   return objects
 }
 
-interface DocumentText {
-  readonly text: string
-  readonly linesBefore: number
-}
-
 /**
  * Cut where kubectl cuts: at lines of `---` with nothing but a comment behind it. The reader, which is the server's,
  * reads one document.
@@ -54,13 +50,13 @@ function* documentsOf(body: string): Generator<DocumentText> {
   for (let at = 0; at < body.length; lines++) {
     const end = body.indexOf('\n', at) + 1 || body.length
     if (body.startsWith('---', at) && /^---\s*(#.*)?$/.test(body.slice(at, end).trimEnd())) {
-      yield { text: body.slice(from, at), linesBefore }
+      yield* objectsInARow({ text: body.slice(from, at), linesBefore })
       from = end
       linesBefore = lines + 1
     }
     at = end
   }
-  yield { text: body.slice(from), linesBefore }
+  yield* objectsInARow({ text: body.slice(from), linesBefore })
 }
 
 /** What is wrong with one document names its lines. */
