@@ -293,12 +293,12 @@ describe('the admission plugin ServiceAccount', () => {
     },
   ]
   it.each(mirrors)('refuses a mirror pod with $name', async ({ spec, why }) => {
-    const { body } = await pod(spec, { annotations: { 'kubernetes.io/config.mirror': 'x' } })
+    const { body } = await pod({ nodeName: 'n', ...spec }, { annotations: { 'kubernetes.io/config.mirror': 'x' } })
     expect(body).toEqual(forbidden({ kind: 'pods', name: 'p' }, why))
   })
 
   it('leaves a mirror pod as it is', async () => {
-    const made = await pod({}, { annotations: { 'kubernetes.io/config.mirror': 'x' } })
+    const made = await pod({ nodeName: 'n' }, { annotations: { 'kubernetes.io/config.mirror': 'x' } })
     expect(specOf(made)).not.toHaveProperty('serviceAccountName')
     expect(specOf(made)).not.toHaveProperty('volumes')
   })
