@@ -153,7 +153,9 @@ describe('the token file', () => {
   }
 
   test('has users, uids and groups', async () => {
-    const file = await open('t1,alice,1,"devs,ops"\r\n\r\n"t,2",b"",2\nt3,carl,,solo\n'.replace('b""', '"b""ob"'))
+    const file = await open(
+      't1,alice,1,"devs,ops"\r\n\r\n"t,2",b"",2\nt3,carl,,solo\nt4,dora,4,\n'.replace('b""', '"b""ob"'),
+    )
     expect(await file.authenticate({ bearerToken: 't1' })).toEqual({
       username: 'alice',
       uid: '1',
@@ -161,6 +163,7 @@ describe('the token file', () => {
     })
     expect(await file.authenticate({ bearerToken: 't,2' })).toEqual({ username: 'b"ob', uid: '2', groups: [] })
     expect(await file.authenticate({ bearerToken: 't3' })).toEqual({ username: 'carl', groups: ['solo'] })
+    expect(await file.authenticate({ bearerToken: 't4' })).toEqual({ username: 'dora', uid: '4', groups: [] })
     expect(await file.authenticate({ bearerToken: 't' })).toBeUndefined()
     expect(await file.authenticate({ bearerToken: '' })).toBeUndefined()
     expect(await file.authenticate({})).toBeUndefined()
