@@ -19,7 +19,7 @@ import { checkPodTemplate } from '../core/pod-template.ts'
 import { type DefaultRules, fillAbsent, fillUnset } from '../default-rules.ts'
 import { numberAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
-import { partIn, type Report, textIn } from '../report.ts'
+import { findPart, partIn, type Report, textIn } from '../report.ts'
 import {
   checkAlwaysRestarts,
   checkPercent,
@@ -33,7 +33,7 @@ import {
 function checkDaemonSet(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
   checkSelector(report, spec, 'daemonset')
-  checkPodTemplate(report, 'spec.template', partIn(spec, 'template'))
+  checkPodTemplate(report, 'spec.template', partIn(spec, 'template'), findPart(findPart(old, 'spec'), 'template'))
   checkAlwaysRestarts(report, spec, 'DaemonSet')
   const strategy = partIn(spec, 'updateStrategy')
   const type = textIn(strategy, 'type')

@@ -33,7 +33,7 @@ function checkDeployment(report: Report, next: KubeObject, old: KubeObject | und
   const spec = partIn(next, 'spec')
   report.notNegative(spec, 'spec', 'replicas')
   checkSelector(report, spec, 'deployment')
-  checkPodTemplate(report, 'spec.template', partIn(spec, 'template'))
+  checkPodTemplate(report, 'spec.template', partIn(spec, 'template'), findPart(findPart(old, 'spec'), 'template'))
   checkAlwaysRestarts(report, spec, 'ReplicaSet')
   const strategy = partIn(spec, 'strategy')
   const type = textIn(strategy, 'type')

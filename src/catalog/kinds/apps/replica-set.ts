@@ -8,7 +8,7 @@ import { selectorAt } from '../cell-text.ts'
 import { checkPodTemplate } from '../core/pod-template.ts'
 import { fillAbsent } from '../default-rules.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
-import { partIn, type Report } from '../report.ts'
+import { findPart, partIn, type Report } from '../report.ts'
 import { selectableAt } from '../selectable-fields.ts'
 import { checkAlwaysRestarts, checkSelector, replicaCells, replicaColumns } from './workload.ts'
 
@@ -16,7 +16,7 @@ function checkReplicaSet(report: Report, next: KubeObject, old: KubeObject | und
   const spec = partIn(next, 'spec')
   report.notNegative(spec, 'spec', 'replicas', 'minReadySeconds')
   checkSelector(report, spec, 'deployment')
-  checkPodTemplate(report, 'spec.template', partIn(spec, 'template'))
+  checkPodTemplate(report, 'spec.template', partIn(spec, 'template'), findPart(findPart(old, 'spec'), 'template'))
   checkAlwaysRestarts(report, spec, 'ReplicaSet')
   if (old) report.immutable('spec.selector', spec.selector, partIn(old, 'spec').selector)
 }

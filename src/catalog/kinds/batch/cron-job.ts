@@ -19,7 +19,7 @@ import {
 import { fillAbsent, fillUnset } from '../default-rules.ts'
 import { fieldAt, listAt, textAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
-import { type Part, partIn, type Report, textIn } from '../report.ts'
+import { findPart, type Part, partIn, type Report, textIn } from '../report.ts'
 import { isKnownTimeZone, scheduleError } from './cron-schedule.ts'
 import { checkJobSpec } from './job.ts'
 
@@ -29,7 +29,7 @@ const cronJobNameMax = 52
 /** Ours: to find out whether megabytes are a schedule takes long, and each minute of a week once is a tenth of it. */
 const maxScheduleBytes = 64 * 1024
 
-function checkCronJob(report: Report, next: KubeObject): void {
+function checkCronJob(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const name = next.metadata.name ?? ''
   if (name.length > cronJobNameMax) {
     report.invalid('metadata.name', name, `must be no more than ${cronJobNameMax} characters`)
@@ -57,12 +57,17 @@ function checkCronJob(report: Report, next: KubeObject): void {
   }
   report.notNegative(spec, 'spec', 'startingDeadlineSeconds', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit')
   report.requiredOneOf('spec.concurrencyPolicy', textIn(spec, 'concurrencyPolicy'), ['Allow', 'Forbid', 'Replace'])
-  checkJobTemplate(report, 'spec.jobTemplate', partIn(spec, 'jobTemplate'))
+  checkJobTemplate(
+    report,
+    'spec.jobTemplate',
+    partIn(spec, 'jobTemplate'),
+    findPart(findPart(old, 'spec'), 'jobTemplate'),
+  )
 }
 
-function checkJobTemplate(report: Report, at: string, template: Part): void {
+function checkJobTemplate(report: Report, at: string, template: Part, stored: Part | undefined): void {
   const spec = partIn(template, 'spec')
-  checkJobSpec(report, `${at}.spec`, spec)
+  checkJobSpec(report, `${at}.spec`, spec, findPart(stored, 'spec'))
   if (spec.selector !== undefined) {
     report.invalid(`${at}.spec.selector`, spec.selector, '`selector` will be auto-generated')
   }

@@ -32,7 +32,7 @@ const indexedParallelismMax = 100_000
 
 function checkJob(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
-  checkJobSpec(report, 'spec', spec)
+  checkJobSpec(report, 'spec', spec, findPart(old, 'spec'))
   if (old) return checkJobUpdate(report, spec, partIn(old, 'spec'), old)
   const selector = findPart(spec, 'selector')
   const errors = validateLabelSelector(selector, 'spec.selector')
@@ -44,7 +44,7 @@ function checkJob(report: Report, next: KubeObject, old: KubeObject | undefined)
   }
 }
 
-export function checkJobSpec(report: Report, at: string, spec: Part): void {
+export function checkJobSpec(report: Report, at: string, spec: Part, stored: Part | undefined): void {
   report.notNegative(
     spec,
     at,
@@ -73,7 +73,7 @@ export function checkJobSpec(report: Report, at: string, spec: Part): void {
     }
   }
   report.oneOfIfSet(`${at}.podReplacementPolicy`, spec.podReplacementPolicy, ['Failed', 'TerminatingOrFailed'])
-  checkPodTemplate(report, `${at}.template`, partIn(spec, 'template'))
+  checkPodTemplate(report, `${at}.template`, partIn(spec, 'template'), findPart(stored, 'template'))
   const policy = textIn(partIn(partIn(spec, 'template'), 'spec'), 'restartPolicy')
   const field = `${at}.template.spec.restartPolicy`
   if (policy === '' || policy === 'Always') report.required(field, 'valid values: "OnFailure", "Never"')

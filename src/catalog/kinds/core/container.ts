@@ -217,7 +217,7 @@ function checkMounts(report: Report, at: string, container: Part, volumes: Reado
   })
 }
 
-const idMax = 2_147_483_647
+export const idMax = 2_147_483_647
 
 export function checkIds(report: Report, at: string, context: Part | undefined): void {
   for (const field of ['runAsUser', 'runAsGroup', 'fsGroup']) {

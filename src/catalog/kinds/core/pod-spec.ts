@@ -9,7 +9,8 @@ import { isDns1123Label, isDns1123Subdomain, isLabelValue, isQualifiedName } fro
 import { checkIp } from '../addresses.ts'
 import { type DefaultRule, type DefaultRules, fillAbsent, fillUnset, isUnset } from '../default-rules.ts'
 import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
-import { type ContainerRole, type ContainerScope, checkContainer, checkIds } from './container.ts'
+import { type ContainerRole, type ContainerScope, checkContainer } from './container.ts'
+import { checkContainerProfiles, checkHostUsers, checkPodContext, checkUnlessStored } from './pod-security.ts'
 import { checkResourceRequirements } from './resource-requirements.ts'
 import { checkVolumes } from './volumes.ts'
 
@@ -19,7 +20,10 @@ const preemptionPolicies = ['PreemptLowerPriority', 'Never']
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 const spreadActions = ['DoNotSchedule', 'ScheduleAnyway']
 
-export function checkPodSpec(report: Report, at: string, spec: Part): void {
+/** `stored` is what the write replaces. */
+export function checkPodSpec(report: Report, at: string, spec: Part, stored?: Part): void {
+  const unlessStored = (check: (report: Report, at: string, spec: Part) => void): void =>
+    checkUnlessStored(report, spec, stored, (own, part) => check(own, at, part))
   const hostNetwork = spec.hostNetwork === true
   const scope: ContainerScope = {
     volumes: checkVolumes(report, `${at}.volumes`, partsIn(spec, 'volumes')),
@@ -33,11 +37,12 @@ export function checkPodSpec(report: Report, at: string, spec: Part): void {
       checkContainer(report, `${at}.${role}[${i}]`, c, role, scope)
     })
   }
+  unlessStored(checkContainerProfiles)
   report.requiredOneOf(`${at}.restartPolicy`, textIn(spec, 'restartPolicy'), restartPolicies)
   report.requiredOneOf(`${at}.dnsPolicy`, textIn(spec, 'dnsPolicy'), dnsPolicies)
   report.add(validateLabels(spec.nodeSelector as Record<string, string> | undefined, `${at}.nodeSelector`))
   checkNames(report, at, spec)
-  checkIds(report, `${at}.securityContext`, findPart(spec, 'securityContext'))
+  unlessStored(checkPodContext)
   const resources = findPart(spec, 'resources')
   if (resources) checkResourceRequirements(report, `${at}.resources`, resources)
   checkTolerations(report, `${at}.tolerations`, partsIn(spec, 'tolerations'))
@@ -58,6 +63,7 @@ export function checkPodSpec(report: Report, at: string, spec: Part): void {
     report.each(`${at}.schedulingGates[${i}]`, name, isQualifiedName(name))
     report.unique(`${at}.schedulingGates[${i}]`, name, gates)
   })
+  unlessStored(checkHostUsers)
 }
 
 function checkNames(report: Report, at: string, spec: Part): void {

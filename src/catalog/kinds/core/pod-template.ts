@@ -8,12 +8,13 @@ import type { KubeObject } from '../../../kube/types.ts'
 import { column, containersOf, labelsAt, nameColumn, nameOf } from '../cell-text.ts'
 import { fieldAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
-import { type Part, partIn, partsIn, type Report } from '../report.ts'
+import { findPart, type Part, partIn, partsIn, type Report } from '../report.ts'
 import { checkPodSpec } from './pod-spec.ts'
 
-export function checkPodTemplate(report: Report, at: string, template: Part): void {
+/** `stored` is what the write replaces. */
+export function checkPodTemplate(report: Report, at: string, template: Part, stored: Part | undefined): void {
   checkTemplateMetadata(report, at, template)
-  checkPodSpec(report, `${at}.spec`, partIn(template, 'spec'))
+  checkPodSpec(report, `${at}.spec`, partIn(template, 'spec'), findPart(stored, 'spec'))
   if (partsIn(partIn(template, 'spec'), 'ephemeralContainers').length > 0) {
     report.forbidden(`${at}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')
   }
@@ -25,8 +26,8 @@ export function checkTemplateMetadata(report: Report, at: string, template: Part
   report.add(validateAnnotations(metadata.annotations as Record<string, string> | undefined, `${at}.annotations`))
 }
 
-function checkPodTemplateObject(report: Report, next: KubeObject): void {
-  checkPodTemplate(report, 'template', partIn(next, 'template'))
+function checkPodTemplateObject(report: Report, next: KubeObject, old: KubeObject | undefined): void {
+  checkPodTemplate(report, 'template', partIn(next, 'template'), findPart(old, 'template'))
 }
 
 const columns: TableColumns = {

@@ -34,7 +34,7 @@ function checkPod(report: Report, next: KubeObject, old: KubeObject | undefined,
     report.immutable('status.qosClass', partIn(next, 'status').qosClass, partIn(old, 'status').qosClass)
     return
   }
-  checkPodSpec(report, 'spec', spec)
+  checkPodSpec(report, 'spec', spec, before)
   if (subresource === '') checkPodUpdate(report, spec, before)
 }
 
@@ -128,7 +128,7 @@ function checkTolerationsKept(report: Report, next: readonly Part[], old: readon
 
 function checkEphemeralContainers(report: Report, next: Part, old: Part): void {
   const field = 'spec.ephemeralContainers'
-  checkPodSpec(report, 'spec', next)
+  checkPodSpec(report, 'spec', next, old)
   const added = new Map(partsIn(next, 'ephemeralContainers').map((c) => [textIn(c, 'name'), c]))
   for (const container of partsIn(old, 'ephemeralContainers')) {
     const name = textIn(container, 'name')

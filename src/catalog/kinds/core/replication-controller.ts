@@ -12,7 +12,7 @@ import { findPart, partIn, type Report } from '../report.ts'
 import { selectableAt } from '../selectable-fields.ts'
 import { checkPodTemplate } from './pod-template.ts'
 
-function checkReplicationController(report: Report, next: KubeObject): void {
+function checkReplicationController(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
   report.notNegative(spec, 'spec', 'minReadySeconds', 'replicas')
   const selector = partIn(spec, 'selector') as Record<string, string>
@@ -23,7 +23,7 @@ function checkReplicationController(report: Report, next: KubeObject): void {
   if (Object.entries(selector).some(([key, value]) => labels[key] !== value)) {
     report.invalid('spec.template.metadata.labels', labels, selectorMismatch)
   }
-  checkPodTemplate(report, 'spec.template', template)
+  checkPodTemplate(report, 'spec.template', template, findPart(findPart(old, 'spec'), 'template'))
   checkAlwaysRestarts(report, spec, 'ReplicationController')
 }
 
