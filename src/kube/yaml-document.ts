@@ -8,17 +8,16 @@
  * stack of its own, which tells the depth before anything recurses. An alias is a copy of what it stands for; what they
  * expand to is counted as if it were written out, so that a few hundred bytes can't become gigabytes.
  */
-import type { Composer, CST, Document, LineCounter, Parser, ScalarTag, Tags } from 'yaml'
+import type { Composer, CST, Document, LineCounter, Parser } from 'yaml'
 import { loadLater } from '../base/load-later.ts'
 import { QuotedTexts } from './yaml-quoted.ts'
+import { asKubectl } from './yaml-tags.ts'
 
 const yaml = loadLater<typeof import('yaml')>('yaml')
 
 const maxTokens = 160_000
 /** Each copies what it stands for; a manifest written by hand has a few. */
 const maxAliases = 1000
-/** Of an integer, in any base and with what stands between them. JSON numbers end at 309. */
-const maxDigits = 1100
 /** Tokens that are read between two looks at the time. */
 const tokensAtOnce = 200
 /** Containers within containers. The library runs out of stack at some 900. */
@@ -27,29 +26,6 @@ export const maxYamlDepth = 500
 export class YamlSyntaxError extends Error {
   override readonly name = 'YamlSyntaxError'
 }
-
-const unwanted = new Set(['timestamp', 'binary', 'omap', 'pairs', 'set'])
-
-/** Without the YAML 1.1 types that JSON does not have. */
-function jsonTags(tags: Tags): Tags {
-  return tags
-    .filter(
-      (tag) => typeof tag === 'string' || !(unwanted.has(tag.tag.split(':').at(-1) ?? '') || tag.format === 'TIME'),
-    )
-    .map((tag) =>
-      typeof tag !== 'string' && tag.tag === 'tag:yaml.org,2002:int' ? withinDigits(tag as ScalarTag) : tag,
-    )
-}
-
-/** Reading the digits of an integer takes more time than they grow. */
-const withinDigits = (tag: ScalarTag): ScalarTag => ({
-  ...tag,
-  resolve(text, onError, options) {
-    if (text.length <= maxDigits) return tag.resolve(text, onError, options)
-    onError(`an integer has more than ${maxDigits} digits`)
-    return null
-  },
-})
 
 export interface Composed {
   readonly document: Document.Parsed | undefined
@@ -109,9 +85,7 @@ type FlowScalarOf = (type: CST.FlowScalar['type']) => CST.FlowScalar
 /** Of all errors of a document the first is told, of its warnings none: each would cost a stack trace. */
 function composerOfFewErrors(): Composer {
   const composer = new (yaml().Composer)({
-    version: '1.1',
-    schema: 'yaml-1.1',
-    customTags: jsonTags,
+    ...asKubectl,
     intAsBigInt: true,
     keepSourceTokens: true,
     // The library compares each key with all before it; duplicates are found by who reads the document.

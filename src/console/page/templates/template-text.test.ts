@@ -75,3 +75,20 @@ test('what is no YAML is said with its line', () => {
   expect(() => readTemplate('a: 1')).toThrow('metadata.name is missing')
   expect(faultsAt('a: [', [])).toHaveLength(1)
 })
+
+test('words and numbers are what kubectl and the commands take them for', () => {
+  const data = '{enabled: yes, off: no, octal: 010, day: 2024-01-02, time: 1:30, quoted: "yes"}'
+  expect(readTemplate(`metadata: {name: a}\nspec: ${data}\n`).spec).toEqual({
+    enabled: true,
+    false: false,
+    octal: 8,
+    day: '2024-01-02',
+    time: '1:30',
+    quoted: 'yes',
+  })
+})
+
+test.each(['yes', 'on', '012', '1:30'])('a key %s comes back as it was written', (key) => {
+  const spec = { namespaces: { labelSelector: { matchLabels: { [key]: 'x' } } } }
+  expect(readTemplate(textOf({ metadata: { name: 'a' }, spec })).spec).toEqual(spec)
+})

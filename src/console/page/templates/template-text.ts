@@ -3,6 +3,7 @@ import { type Document, isNode, parseDocument, stringify } from 'yaml'
 import type { NamespaceTemplate } from '../../../apis/templates/types.ts'
 import { lastAppliedAnnotation } from '../../../kube/apply/last-applied.ts'
 import type { StatusCause } from '../../../kube/types.ts'
+import { asKubectl } from '../../../kube/yaml-tags.ts'
 
 /** A fault with its place in the text, in characters. */
 export interface TextFault {
@@ -27,7 +28,7 @@ export function textOf({ apiVersion, kind, metadata, spec }: NamespaceTemplate):
 
 /** @throws Error that says where the text is no YAML, or no object with a name */
 export function readTemplate(text: string): NamespaceTemplate {
-  const document = parseDocument(text)
+  const document = parseDocument(text, asKubectl)
   const [fault] = document.errors
   if (fault !== undefined) throw new Error(fault.message)
   const object = document.toJS() as Partial<NamespaceTemplate> | null
@@ -37,7 +38,7 @@ export function readTemplate(text: string): NamespaceTemplate {
 
 /** What the server says of fields, at the fields; what it says of no field that is there is left out. */
 export function faultsAt(text: string, causes: readonly StatusCause[]): readonly TextFault[] {
-  const document = parseDocument(text)
+  const document = parseDocument(text, asKubectl)
   const syntax = document.errors.map(({ pos: [from, to], message }) => ({ from, to, message }))
   const fields = causes.flatMap(({ field = '', message = '' }) => {
     const place = placeOf(document, pathIn(field))
