@@ -1,11 +1,12 @@
 /** The tool behind `node tools/mutate.ts`: what it changes, how a change is switched on, what it believes. */
-import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseSync } from 'rolldown/utils'
 import { afterEach, describe, expect, test } from 'vitest'
-import { folderOf, linesOfDiff, sampleOf } from '../../tools/mutation/choose.ts'
+import { changedLines, folderOf, linesOfDiff, sampleOf } from '../../tools/mutation/choose.ts'
 import type { Coverage } from '../../tools/mutation/coverage.ts'
 import { faultsOf, readExcuses } from '../../tools/mutation/excuses.ts'
 import { findMutants, type Mutant } from '../../tools/mutation/find-mutants.ts'
@@ -357,6 +358,27 @@ describe('what is chosen', () => {
         1,
       ).map(({ name }) => name)
     expect(authz(all.filter(({ file }) => !file.startsWith('src/authn')))).toEqual(authz(all))
+  })
+
+  test('what others did on main meanwhile is no change of a branch', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'changed-lines-'))
+    const git = (...args: string[]): unknown =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: folder })
+    const commit = (file: string, code: string): void => {
+      writeFileSync(join(folder, 'src', file), code)
+      git('add', '.')
+      git('commit', '-q', '-m', file)
+    }
+    mkdirSync(join(folder, 'src'))
+    git('init', '-q', '-b', 'main')
+    commit('theirs.ts', 'one\ntwo\n')
+    git('checkout', '-q', '-b', 'mine')
+    commit('mine.ts', 'one\n')
+    git('checkout', '-q', 'main')
+    commit('theirs.ts', 'one\n')
+    git('checkout', '-q', 'mine')
+
+    expect(changedLines('main', folder)).toEqual(new Map([['src/mine.ts', new Set([1])]]))
   })
 
   test('the lines that a commit changes are read from a diff', () => {

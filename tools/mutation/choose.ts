@@ -33,14 +33,10 @@ export function sampleOf(mutants: readonly Mutant[], size: number, seed: number)
   return [...folders].flatMap(([folder, all]) => all.toSorted(byLot).slice(0, counts.get(folder))).sort(byLot)
 }
 
-/** The lines that were changed since a commit, by file of src/ (no tests). */
-export function changedLines(base: string): Map<string, Set<number>> {
-  const diff = execFileSync('git', ['diff', '--unified=0', '--no-color', '--no-ext-diff', base, '--', 'src'], {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-  })
-  return linesOfDiff(diff)
+/** The lines that were changed since this branch left `base`, by file of src/ (no tests): not what others did there since. */
+export function changedLines(base: string, cwd: string | URL = root): Map<string, Set<number>> {
+  const args = ['diff', '--merge-base', '--unified=0', '--no-color', '--no-ext-diff', base, '--', 'src']
+  return linesOfDiff(execFileSync('git', args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 28 }))
 }
 
 export function linesOfDiff(diff: string): Map<string, Set<number>> {
