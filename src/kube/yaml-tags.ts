@@ -1,4 +1,4 @@
-/** How YAML is read where kubectl reads it: as YAML 1.1, without the types that JSON does not have. For browsers, too. */
+/** How YAML is read where kubectl reads it: as YAML 1.1, without types that JSON does not have. For browsers too. */
 import type { ScalarTag, Tags } from 'yaml'
 
 /** Of an integer, in any base and with what stands between them. JSON numbers end at 309. */
