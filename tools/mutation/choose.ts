@@ -33,7 +33,7 @@ export function sampleOf(mutants: readonly Mutant[], size: number, seed: number)
   return [...folders].flatMap(([folder, all]) => all.toSorted(byLot).slice(0, counts.get(folder))).sort(byLot)
 }
 
-/** The lines that were changed since this branch left `base`, by file of src/ (no tests): not what others did there since. */
+/** The lines that this branch changed since it left `base`, by file of src/ (no tests). */
 export function changedLines(base: string, cwd: string | URL = root): Map<string, Set<number>> {
   const args = ['diff', '--merge-base', '--unified=0', '--no-color', '--no-ext-diff', base, '--', 'src']
   return linesOfDiff(execFileSync('git', args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 28 }))
