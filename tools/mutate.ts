@@ -220,6 +220,11 @@ class Session {
   }
 }
 
-const options = readOptions(process.argv.slice(2))
-if (options === undefined) console.log(help)
-else process.exitCode = (await main(options)) ? 0 : 1
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options === undefined) console.log(help)
+  else process.exitCode = (await main(options)) ? 0 : 1
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}

@@ -202,6 +202,12 @@ describe('refused, with the field', () => {
       'jwt[0].claimMappings.username.prefix: Invalid value: "": may not be specified when expression is set',
     ],
     [
+      'a prefix that makes every group one of the cluster',
+      jwt({}, { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: 'system:' } }),
+      'jwt[0].claimMappings.groups.prefix: Invalid value: "system:": may not begin with "system:", as what belongs to ' +
+        'the cluster does',
+    ],
+    [
       'an expression that does not compile',
       jwt({}, { username: { expression: 'claim.sub' } }),
       'jwt[0].claimMappings.username.expression: Invalid value: "claim.sub": compilation failed: ERROR: <input>:1:1: ' +

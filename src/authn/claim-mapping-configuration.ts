@@ -4,6 +4,7 @@ import type { ObjectReader } from '../kube/object-reader.ts'
 import { duplicateFault, invalidFault, requiredFault } from '../kube/value-faults.ts'
 import type { ClaimMapping, ClaimMappings, RuleForTokens } from './claim-mapping.ts'
 import { isDomainPrefixedPath } from './extra-key.ts'
+import { faultOfPrefix } from './reserved-names.ts'
 
 /** In the order in which upstream tells what is wrong. */
 export function readClaimMappings(jwt: ObjectReader, errors: string[]): ClaimMappings {
@@ -59,6 +60,8 @@ function readMapping(reader: ObjectReader, errors: string[], isRequired: boolean
     const detail = 'prefix is required when claim is set. It can be set to an empty string to disable prefixing'
     errors.push(requiredFault(`${at}.prefix`, detail))
   }
+  const fault = faultOfPrefix(prefix ?? '')
+  if (fault !== undefined) errors.push(invalidFault(`${at}.prefix`, prefix, fault))
   return { claim, prefix: prefix ?? '' }
 }
 

@@ -5,6 +5,7 @@
 import { evaluateIdentity, type IdentityEvaluation, type IdentityExpression } from '../cel/identity-expressions.ts'
 import type { JsonObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
+import { isReserved } from './reserved-names.ts'
 
 export type ClaimMapping =
   | { readonly claim: string; readonly prefix: string; readonly expression?: undefined }
@@ -31,8 +32,6 @@ export class ClaimsError extends Error {
   override readonly name = 'ClaimsError'
 }
 
-/** Names of the cluster's own: no issuer may give them (upstream lets it). */
-const reserved = 'system:'
 const credentialId = 'authentication.kubernetes.io/credential-id'
 
 /**
@@ -44,8 +43,8 @@ export function userOfClaims(claims: JsonObject, mappings: ClaimMappings): UserI
   const evaluate = evaluateIdentity()
   const username = usernameOf(claims, mappings.username, evaluate)
   if (username === '') throw new ClaimsError('the username is empty')
-  if (username.startsWith(reserved)) throw new ClaimsError(`the username begins with ${reserved}`)
-  const groups = groupsOf(claims, mappings.groups, evaluate).filter((group) => !group.startsWith(reserved))
+  if (isReserved(username)) throw new ClaimsError('the username begins with system:')
+  const groups = groupsOf(claims, mappings.groups, evaluate).filter((group) => !isReserved(group))
   const uid = mappings.uid === undefined ? '' : textOf(claims, mappings.uid, 'uid', evaluate)
   const extra = Object.fromEntries([
     ...mappings.extra.flatMap(({ key, expression }) => {

@@ -7,6 +7,7 @@ import {
   type OidcConfig,
   readAuthorities,
 } from '../authn/identity-config.ts'
+import { faultOfPrefix } from '../authn/reserved-names.ts'
 import { durationOption, minuteMs, timerOrNone } from './duration.ts'
 import { readableFile } from './path-flags.ts'
 import { placeOf } from './settings.ts'
@@ -50,9 +51,9 @@ export function addIdentityOptions(command: Command): void {
     .option('--oidc-issuer-url <url>', 'take ID tokens of this OpenID Connect issuer', parseIssuer)
     .option('--oidc-client-id <id>', 'for whom these tokens must be')
     .option('--oidc-username-claim <claim>', 'what a user is called by', 'sub')
-    .option('--oidc-username-prefix <text>', 'in front of the name; - for nothing; default: the URL and #')
+    .option('--oidc-username-prefix <text>', 'in front of the name; - for nothing; default: the URL and #', parsePrefix)
     .option('--oidc-groups-claim <claim>', 'in which groups a user is')
-    .option('--oidc-groups-prefix <text>', 'in front of each group', '')
+    .option('--oidc-groups-prefix <text>', 'in front of each group', parsePrefix, '')
     .addOption(
       new Option('--oidc-required-claim <key=value>', 'what a token must claim besides; repeatable')
         .argParser(addClaim)
@@ -213,6 +214,12 @@ function parseIssuer(text: string): string {
   if (!URL.canParse(text) || new URL(text).protocol !== 'https:') {
     throw new InvalidArgumentError('It must be an https URL.')
   }
+  return text
+}
+
+function parsePrefix(text: string): string {
+  const fault = faultOfPrefix(text)
+  if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`)
   return text
 }
 

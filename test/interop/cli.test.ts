@@ -287,6 +287,11 @@ const rows: readonly Row[] = [
     want: /^borough: --oidc-issuer-url and --oidc-client-id need each other/,
   },
   {
+    name: 'groups of an issuer that would be the cluster’s own',
+    given: (dir) => up(dir, '--oidc-groups-prefix', 'system:'),
+    want: /^error: option '--oidc-groups-prefix <text>' argument 'system:' is invalid\. It may not begin with "system:", as what belongs to the cluster does\./,
+  },
+  {
     name: 'issuers by a file and by flags',
     given: (dir) => up(dir, '--authentication-config', 'x', '--oidc-groups-claim', 'groups'),
     want: /^borough: --authentication-config and the --oidc-… flags can not be used together/,

@@ -305,28 +305,28 @@ describe('examples', () => {
     await waitFor(
       client,
       namespaces,
-      { name: 'team-a' },
+      { name: 'guarded-a' },
       (o) => (o?.['status'] as { phase?: string })?.phase === 'Active',
     )
-    const quota = await waitFor(client, quotas, { namespace: 'team-a', name: 'pods' }, isThere)
+    const quota = await waitFor(client, quotas, { namespace: 'guarded-a', name: 'pods' }, isThere)
     expect(quota?.['spec']).toEqual({ hard: { pods: '100' } })
     const secrets = { ...configMaps, resource: 'secrets' }
     const source = await client.get(secrets, { namespace: 'platform', name: 'pull-secret' })
-    const copy = await waitFor(client, secrets, { namespace: 'team-a', name: 'pull-secret' }, isThere)
+    const copy = await waitFor(client, secrets, { namespace: 'guarded-a', name: 'pull-secret' }, isThere)
     expect([copy?.['type'], copy?.['data']]).toEqual([source['type'], source['data']])
-    const policy = { namespace: 'team-a', name: 'deny-ingress' }
-    const admin = plane.clientAs('admin-of-team-a', ['system:authenticated'])
+    const policy = { namespace: 'guarded-a', name: 'deny-ingress' }
+    const admin = plane.clientAs('admin-of-guarded-a', ['system:authenticated'])
     await client.create(roleBindings, {
-      metadata: { name: 'admin', namespace: 'team-a' },
+      metadata: { name: 'admin', namespace: 'guarded-a' },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' },
-      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'admin-of-team-a' }],
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'admin-of-guarded-a' }],
     })
-    await expect(admin.delete(networkPolicies, policy)).rejects.toThrow('template "team" protects it')
-    const settings = { namespace: 'team-a', name: 'settings' }
+    await expect(admin.delete(networkPolicies, policy)).rejects.toThrow('template "guarded-team" protects it')
+    const settings = { namespace: 'guarded-a', name: 'settings' }
     await client.patch(configMaps, settings, { data: { replicas: '5' } }, { fieldManager: 'scaler' })
     const label = 'policy/namespace-template-name'
     await client.patch(configMaps, settings, { metadata: { labels: { [label]: null } } })
-    const mended = await waitFor(client, configMaps, settings, (o) => o?.metadata.labels?.[label] === 'team')
+    const mended = await waitFor(client, configMaps, settings, (o) => o?.metadata.labels?.[label] === 'guarded-team')
     expect(mended?.['data']).toEqual({ replicas: '5' })
   })
 
