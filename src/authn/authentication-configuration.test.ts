@@ -204,8 +204,8 @@ describe('refused, with the field', () => {
     [
       'a prefix that makes every group one of the cluster',
       jwt({}, { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: 'system:' } }),
-      'jwt[0].claimMappings.groups.prefix: Invalid value: "system:": may not begin with "system:", as what belongs to ' +
-        'the cluster does',
+      'jwt[0].claimMappings.groups.prefix: Invalid value: "system:": may not begin with "system:", as what ' +
+        'belongs to the cluster does',
     ],
     [
       'an expression that does not compile',

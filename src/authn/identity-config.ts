@@ -5,6 +5,8 @@ import type { FrontProxy } from './front-proxy.ts'
 import { type OidcAlgorithm, oidcAlgorithms } from './oidc.ts'
 import type { OidcIssuer } from './oidc-flags.ts'
 
+export { faultOfPrefix } from './reserved-names.ts'
+
 /** Whose ID tokens are taken. */
 export interface OidcConfig extends OidcIssuer {
   /** PEM file; absent = the authorities that Node trusts. */

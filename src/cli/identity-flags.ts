@@ -2,12 +2,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../app/config.ts'
 import {
+  faultOfPrefix,
   proxyHeaders as headers,
   idTokenAlgorithms,
   type OidcConfig,
   readAuthorities,
 } from '../authn/identity-config.ts'
-import { faultOfPrefix } from '../authn/reserved-names.ts'
 import { durationOption, minuteMs, timerOrNone } from './duration.ts'
 import { readableFile } from './path-flags.ts'
 import { placeOf } from './settings.ts'

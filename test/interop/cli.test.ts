@@ -289,7 +289,7 @@ const rows: readonly Row[] = [
   {
     name: 'groups of an issuer that would be the cluster’s own',
     given: (dir) => up(dir, '--oidc-groups-prefix', 'system:'),
-    want: /^error: option '--oidc-groups-prefix <text>' argument 'system:' is invalid\. It may not begin with "system:", as what belongs to the cluster does\./,
+    want: /^borough: option '--oidc-groups-prefix <text>' argument 'system:' is invalid\. It may not begin with "system:", as what belongs to the cluster does\./,
   },
   {
     name: 'issuers by a file and by flags',

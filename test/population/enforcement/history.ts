@@ -100,7 +100,9 @@ export class History {
       if (this.#named.has(life.place) && this.#isForged(life)) continue
       const isDeletion = ({ metadata }: KubeObject): boolean =>
         metadata.deletionTimestamp !== undefined && this.#ownDeletes.has(uid)
-      const changed = life.versions.find((version) => !this.#isOwnWrite(version) && !isDeletion(version))
+      const changed = life.versions.find(
+        (version) => !this.#isOwnWrite(version) && !isDeletion(version) && !this.#isAdopted(version),
+      )
       if (changed !== undefined && !this.#emptied.has(namespace))
         faults.push(`${life.place}, a tenant's, was changed: ${JSON.stringify(changed)}`)
       if (life.isGone && !this.#ownDeletes.has(uid) && !this.#emptied.has(namespace))
@@ -114,6 +116,11 @@ export class History {
       }
     }
     return faults
+  }
+
+  /** By a template that may, also where its controller was killed before it recorded that. */
+  #isAdopted(version: KubeObject): boolean {
+    return [...this.adopting].some((template) => isMarked(version, template))
   }
 
   #isForged({ versions }: Life, template?: string): boolean {
