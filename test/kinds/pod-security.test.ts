@@ -9,6 +9,7 @@ import { faultsOf, invalidObject } from '../support/refusal.ts'
 import { Wire } from '../support/wire.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
+const templates = '/api/v1/namespaces/default/podtemplates'
 const context = 'spec.securityContext'
 const own = 'spec.containers[0].securityContext'
 const types = 'supported values: "Localhost", "RuntimeDefault", "Unconfined"'
@@ -210,6 +211,129 @@ describe('a pod is not created with', () => {
     ],
   ])('%s', async (_, spec, ...faults) => {
     expect((await create(spec)).body).toEqual(invalidObject({ kind: 'Pod', name: 'p' }, faults))
+  })
+})
+
+const because = 'cannot be set for a windows pod'
+const seccompOfPod = 'seccomp.security.alpha.kubernetes.io/pod'
+const seccompOfMain = 'container.seccomp.security.alpha.kubernetes.io/main'
+const appArmorOfMain = 'container.apparmor.security.beta.kubernetes.io/main'
+
+it.each<[what: string, spec: object, ...faults: string[]]>([
+  [
+    'is for no known system',
+    { os: { name: 'plan9' } },
+    'spec.os: Unsupported value: "plan9": supported values: "linux", "windows"',
+  ],
+  ['is for a system without a name', { os: { name: '' } }, 'spec.os.name: Required value'],
+  [
+    'is for Linux and has options of Windows',
+    { os: { name: 'linux' }, securityContext: { windowsOptions: {} }, containers: [container({ windowsOptions: {} })] },
+    `${context}.windowsOptions: Forbidden: windows options cannot be set for a linux pod`,
+    `${own}.windowsOptions: Forbidden: windows options cannot be set for a linux pod`,
+  ],
+  [
+    'is for Windows and has fields of Linux',
+    {
+      os: { name: 'windows' },
+      hostPID: true,
+      shareProcessNamespace: false,
+      securityContext: { runAsUser: 1, seLinuxOptions: {} },
+      containers: [container({ privileged: false, capabilities: {} })],
+    },
+    `spec.hostPID: Forbidden: ${because}`,
+    `spec.shareProcessNamespace: Forbidden: ${because}`,
+    `${context}.seLinuxOptions: Forbidden: ${because}`,
+    `${context}.runAsUser: Forbidden: ${because}`,
+    `${own}.capabilities: Forbidden: ${because}`,
+    `${own}.privileged: Forbidden: ${because}`,
+  ],
+  [
+    'is on a node before its gates are open',
+    { nodeName: 'n', schedulingGates: [{ name: 'a' }] },
+    'spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',
+  ],
+])('a pod is not created that %s', async (_, spec, ...faults) => {
+  expect((await create(spec)).body).toEqual(invalidObject({ kind: 'Pod', name: 'p' }, faults))
+})
+
+describe('annotations and fields of a new pod and of a template name the same profile:', () => {
+  it.each<[what: string, annotations: object, profiles: object, ...faults: string[]]>([
+    [
+      'one of seccomp',
+      { [seccompOfMain]: 'unconfined' },
+      { seccompProfile: { type: 'RuntimeDefault' } },
+      'seccompProfile.type: Forbidden: seccomp type in annotation and field must match',
+    ],
+    [
+      'a file of seccomp',
+      { [seccompOfMain]: 'localhost/a' },
+      { seccompProfile: localhost('b') },
+      'seccompProfile.localhostProfile: Forbidden: seccomp profile in annotation and field must match',
+    ],
+    [
+      'one of AppArmor',
+      { [appArmorOfMain]: 'unconfined' },
+      { appArmorProfile: localhost('b') },
+      'appArmorProfile.type: Forbidden: apparmor type in annotation and field must match',
+    ],
+    [
+      'a named one of AppArmor',
+      { [appArmorOfMain]: 'localhost/a' },
+      { appArmorProfile: localhost('b') },
+      'appArmorProfile.localhostProfile: Forbidden: apparmor profile in annotation and field must match',
+    ],
+  ])('%s', async (_, annotations, profiles, ...faults) => {
+    const spec = { containers: [container(profiles)] }
+    expect((await wire.call('POST', pods, { metadata: { name: 'p', annotations }, spec })).body).toEqual(
+      invalidObject(
+        { kind: 'Pod', name: 'p' },
+        faults.map((fault) => `${own}.${fault}`),
+      ),
+    )
+    const template = { metadata: { annotations }, spec }
+    expect((await wire.call('POST', templates, { metadata: { name: 'p' }, template })).body).toEqual(
+      invalidObject(
+        { kind: 'PodTemplate', name: 'p' },
+        faults.map((fault) => `template.${own}.${fault}`),
+      ),
+    )
+  })
+
+  it('that of the whole pod', async () => {
+    const metadata = { name: 'p', annotations: { [seccompOfPod]: 'runtime/default' } }
+    const spec = { securityContext: { seccompProfile: { type: 'Unconfined' } }, containers: [container()] }
+    expect((await wire.call('POST', pods, { metadata, spec })).body).toEqual(
+      invalidObject({ kind: 'Pod', name: 'p' }, [
+        `${context}.seccompProfile.type: Forbidden: seccomp type in annotation and field must match`,
+      ]),
+    )
+  })
+
+  it('under its older name as well', async () => {
+    const metadata = { name: 'older', annotations: { [seccompOfMain]: 'docker/default' } }
+    const spec = { containers: [container({ seccompProfile: { type: 'RuntimeDefault' } })] }
+    expect((await wire.call('POST', pods, { metadata, spec })).status).toBe(201)
+  })
+})
+
+it('the annotations of a template are validated as those of pods', async () => {
+  const template = { metadata: { annotations: { [appArmorOfMain]: 'mine' } }, spec: { containers: [container()] } }
+  expect((await wire.call('POST', templates, { metadata: { name: 'p' }, template })).body).toEqual(
+    invalidObject({ kind: 'PodTemplate', name: 'p' }, [
+      `template.annotations[${appArmorOfMain}]: Invalid value: "mine": invalid AppArmor profile name: "mine"`,
+    ]),
+  )
+})
+
+it('a mirror pod gets no ephemeral containers', async () => {
+  const metadata = { name: 'mirror', annotations: { 'kubernetes.io/config.mirror': 'h' } }
+  await wire.must('POST', pods, { metadata, spec: { nodeName: 'n', containers: [container()] } })
+  const change = { spec: { ephemeralContainers: [{ name: 'debug', image: 'busybox' }] } }
+  const path = `${pods}/mirror/ephemeralcontainers`
+  expect((await wire.call('PATCH', path, change, 'application/strategic-merge-patch+json')).body).toMatchObject({
+    code: 422,
+    message: 'Pod "mirror" is invalid: : Forbidden: static pods do not support ephemeral containers',
   })
 })
 

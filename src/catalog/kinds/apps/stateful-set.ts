@@ -46,9 +46,7 @@ function checkStatefulSet(report: Report, next: KubeObject, old: KubeObject | un
   const ordinals = findPart(spec, 'ordinals')
   if (ordinals) report.notNegative(ordinals, 'spec.ordinals', 'start')
   checkSelector(report, spec, 'statefulset')
-  // Not the pod itself: it mounts volumes that the claim templates bring. Upstream leaves the rest to the pods'
-  // creation.
-  checkTemplateMetadata(report, 'spec.template', partIn(spec, 'template'))
+  checkTemplateMetadata(report, 'spec.template', partIn(spec, 'template'), findPart(findPart(old, 'spec'), 'template'))
   checkAlwaysRestarts(report, spec, 'StatefulSet')
   if (!old) return
   const before = partIn(old, 'spec')

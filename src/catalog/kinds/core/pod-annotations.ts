@@ -5,7 +5,8 @@
  *   Kubernetes 1.36
  */
 import type { KubeObject } from '../../../kube/types.ts'
-import { type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
+import { findPart, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
+import { containerRoles } from './pod-security.ts'
 
 const mirror = 'kubernetes.io/config.mirror'
 const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
@@ -14,7 +15,10 @@ const seccompOfContainer = 'container.seccomp.security.alpha.kubernetes.io/'
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
 const int32Max = 2_147_483_647
 
-const at = (key: string): string => `metadata.annotations[${key}]`
+const ofPod = 'metadata.annotations'
+const at = (key: string): string => `${ofPod}[${key}]`
+
+export const isMirrorPod = (pod: KubeObject): boolean => pod.metadata.annotations?.[mirror] !== undefined
 
 /** What is stored already is not held against a write that leaves it as it is. */
 export function checkPodAnnotations(report: Report, next: KubeObject, old: KubeObject | undefined): void {
@@ -32,22 +36,33 @@ export function checkPodAnnotations(report: Report, next: KubeObject, old: KubeO
       if (key.startsWith(appArmor)) report.forbidden(at(key), 'may not add AppArmor annotations')
       if (key === mirror) report.forbidden(at(key), 'may not add mirror pod annotation')
     }
-    checkValue(report, key, value, spec)
+    checkValue(report, ofPod, key, value, spec)
   }
 }
 
-function checkValue(report: Report, key: string, value: string, spec: Part): void {
+/** Those that pods of a template will have: templates themselves change. */
+export function checkTemplateAnnotations(report: Report, at: string, template: Part, stored: Part | undefined): void {
+  const before = partIn(findPart(stored, 'metadata'), 'annotations')
+  const given = partIn(partIn(template, 'metadata'), 'annotations')
+  for (const [key, value] of Object.entries(given).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (typeof value === 'string' && value !== before[key])
+      checkValue(report, `${at}.annotations`, key, value, partIn(template, 'spec'))
+  }
+}
+
+function checkValue(report: Report, all: string, key: string, value: string, spec: Part): void {
+  const field = `${all}[${key}]`
   if (key === mirror && textIn(spec, 'nodeName') === '') {
-    report.invalid(at(key), value, 'must set spec.nodeName if mirror pod annotation is set')
+    report.invalid(field, value, 'must set spec.nodeName if mirror pod annotation is set')
   } else if (key === deletionCost && !isDeletionCost(value)) {
-    report.invalid(at(key), value, 'must be a 32bit integer')
+    report.invalid(field, value, 'must be a 32bit integer')
   } else if (key === seccomp || key.startsWith(seccompOfContainer)) {
-    checkSeccomp(report, `metadata.annotations.${key}`, value)
+    checkSeccomp(report, `${all}.${key}`, value)
   } else if (key.startsWith(appArmor)) {
     const container = key.slice(appArmor.length)
-    if (!hasContainer(spec, container)) report.invalid(at(key), container, 'container not found')
+    if (!hasContainer(spec, container)) report.invalid(field, container, 'container not found')
     if (!isAppArmorProfile(value)) {
-      report.invalid(at(key), value, `invalid AppArmor profile name: ${JSON.stringify(value)}`)
+      report.invalid(field, value, `invalid AppArmor profile name: ${JSON.stringify(value)}`)
     }
   }
 }
@@ -73,3 +88,43 @@ function checkSeccomp(report: Report, field: string, value: string): void {
   if (path.startsWith('/')) report.invalid(field, path, 'must be a relative path')
   if (path.split('/').includes('..')) report.invalid(field, path, "must not contain '..'")
 }
+
+/** Where an annotation and a field both name a profile, they name the same one. `metadata` is of a pod or template. */
+export function checkSameProfiles(report: Report, at: string, metadata: Part, spec: Part): void {
+  const annotations = partIn(metadata, 'annotations')
+  const context = findPart(spec, 'securityContext')
+  const ofSpec = findPart(context, 'seccompProfile')
+  if (ofSpec) checkSame(report, `${at}.securityContext.seccompProfile`, ofSpec, annotations[seccomp], 'seccomp')
+  const each = (check: (here: string, container: Part, name: string) => void): void => {
+    for (const role of containerRoles) {
+      partsIn(spec, role).forEach((container, i) => {
+        check(`${at}.${role}[${i}].securityContext`, partIn(container, 'securityContext'), textIn(container, 'name'))
+      })
+    }
+  }
+  each((here, own, name) => {
+    const profile = findPart(own, 'seccompProfile')
+    if (profile) {
+      checkSame(report, `${here}.seccompProfile`, profile, annotations[`${seccompOfContainer}${name}`], 'seccomp')
+    }
+  })
+  if (textIn(partIn(spec, 'os'), 'name') === 'windows') return
+  each((here, own, name) => {
+    const profile = findPart(own, 'appArmorProfile') ?? findPart(context, 'appArmorProfile')
+    if (profile) checkSame(report, `${here}.appArmorProfile`, profile, annotations[`${appArmor}${name}`], 'apparmor')
+  })
+}
+
+function checkSame(report: Report, at: string, profile: Part, annotation: unknown, what: 'seccomp' | 'apparmor'): void {
+  if (typeof annotation !== 'string') return
+  const type = textIn(profile, 'type')
+  const older = what === 'seccomp' && annotation === 'docker/default' ? 'runtime/default' : annotation
+  const named = older.startsWith(localhost) ? 'Localhost' : profileTypes[older]
+  if (!['Localhost', 'RuntimeDefault', 'Unconfined'].includes(type)) return
+  if (named !== type) report.forbidden(`${at}.type`, `${what} type in annotation and field must match`)
+  else if (type === 'Localhost' && annotation.slice(localhost.length) !== profile.localhostProfile) {
+    report.forbidden(`${at}.localhostProfile`, `${what} profile in annotation and field must match`)
+  }
+}
+
+const profileTypes: Readonly<Record<string, string>> = { 'runtime/default': 'RuntimeDefault', unconfined: 'Unconfined' }

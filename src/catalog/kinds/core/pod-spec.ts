@@ -10,6 +10,7 @@ import { checkIp } from '../addresses.ts'
 import { type DefaultRule, type DefaultRules, fillAbsent, fillUnset, isUnset } from '../default-rules.ts'
 import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
 import { type ContainerRole, type ContainerScope, checkContainer } from './container.ts'
+import { checkOs } from './pod-os.ts'
 import { checkContainerProfiles, checkHostUsers, checkPodContext, checkUnlessStored } from './pod-security.ts'
 import { checkResourceRequirements } from './resource-requirements.ts'
 import { checkVolumes } from './volumes.ts'
@@ -64,6 +65,7 @@ export function checkPodSpec(report: Report, at: string, spec: Part, stored?: Pa
     report.unique(`${at}.schedulingGates[${i}]`, name, gates)
   })
   unlessStored(checkHostUsers)
+  unlessStored(checkOs)
 }
 
 function checkNames(report: Report, at: string, spec: Part): void {

@@ -9,21 +9,27 @@ import { column, containersOf, labelsAt, nameColumn, nameOf } from '../cell-text
 import { fieldAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
 import { findPart, type Part, partIn, partsIn, type Report } from '../report.ts'
+import { checkSameProfiles, checkTemplateAnnotations } from './pod-annotations.ts'
+import { checkUnlessStored } from './pod-security.ts'
 import { checkPodSpec } from './pod-spec.ts'
 
 /** `stored` is what the write replaces. */
 export function checkPodTemplate(report: Report, at: string, template: Part, stored: Part | undefined): void {
-  checkTemplateMetadata(report, at, template)
+  checkTemplateMetadata(report, at, template, stored)
   checkPodSpec(report, `${at}.spec`, partIn(template, 'spec'), findPart(stored, 'spec'))
+  checkUnlessStored(report, template, stored, (own, part) => {
+    checkSameProfiles(own, `${at}.spec`, partIn(part, 'metadata'), partIn(part, 'spec'))
+  })
   if (partsIn(partIn(template, 'spec'), 'ephemeralContainers').length > 0) {
     report.forbidden(`${at}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')
   }
 }
 
-export function checkTemplateMetadata(report: Report, at: string, template: Part): void {
+export function checkTemplateMetadata(report: Report, at: string, template: Part, stored: Part | undefined): void {
   const metadata = partIn(template, 'metadata')
   report.add(validateLabels(metadata.labels as Record<string, string> | undefined, `${at}.labels`))
   report.add(validateAnnotations(metadata.annotations as Record<string, string> | undefined, `${at}.annotations`))
+  checkTemplateAnnotations(report, at, template, stored)
 }
 
 function checkPodTemplateObject(report: Report, next: KubeObject, old: KubeObject | undefined): void {

@@ -9,7 +9,7 @@ import { type DefaultRule, type Fields, findStruct, isUnset, listIn, structIn } 
 import { allMetadata, type BuiltInKind, type Prepare, validateWith } from '../kind.ts'
 import { numberIn, type Part, partIn, partsIn, type Report, sameValue, textIn } from '../report.ts'
 import { selectableAt, selectableFields } from '../selectable-fields.ts'
-import { checkPodAnnotations } from './pod-annotations.ts'
+import { checkPodAnnotations, checkSameProfiles, isMirrorPod } from './pod-annotations.ts'
 import { podColumns } from './pod-columns.ts'
 import { checkPodSpec } from './pod-spec.ts'
 
@@ -26,10 +26,17 @@ function checkPod(report: Report, next: KubeObject, old: KubeObject | undefined,
     if (partsIn(spec, 'ephemeralContainers').length > 0) {
       report.forbidden('spec.ephemeralContainers', 'cannot be set on create')
     }
+    if (textIn(spec, 'nodeName') !== '' && partsIn(spec, 'schedulingGates').length > 0) {
+      report.forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')
+    }
+    checkSameProfiles(report, 'spec', partIn(next, 'metadata'), spec)
     return
   }
   const before = partIn(old, 'spec')
-  if (subresource === 'ephemeralcontainers') return checkEphemeralContainers(report, spec, before)
+  if (subresource === 'ephemeralcontainers') {
+    if (isMirrorPod(old)) return report.forbidden('', 'static pods do not support ephemeral containers')
+    return checkEphemeralContainers(report, spec, before)
+  }
   if (subresource === 'status') {
     report.immutable('status.qosClass', partIn(next, 'status').qosClass, partIn(old, 'status').qosClass)
     return
