@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runAtOnce } from '../../src/base/resumable.ts'
 import { loadCatalog } from '../../src/catalog/catalog.ts'
+import { exactNumber } from '../../src/kube/json-value.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { assumeValid } from '../../src/kube/unvalidated.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
@@ -183,6 +184,17 @@ describe('a pod is not created with', () => {
       { securityContext: { supplementalGroups: [1, -1, 2_147_483_648] } },
       `${context}.supplementalGroups[1]: Invalid value: -1: ${ids}`,
       `${context}.supplementalGroups[2]: Invalid value: 2147483648: ${ids}`,
+    ],
+    [
+      'identities that no number holds',
+      {
+        securityContext: {
+          supplementalGroups: [exactNumber('9007199254740993')],
+          fsGroup: exactNumber('-9007199254740993'),
+        },
+      },
+      `${context}.fsGroup: Invalid value: -9007199254740993: ${ids}`,
+      `${context}.supplementalGroups[0]: Invalid value: 9007199254740993: ${ids}`,
     ],
     [
       'identities out of bounds',

@@ -3,6 +3,7 @@
  * @see ValidateContainers and below in pkg/apis/core/validation/validation.go, pkg/apis/core/v1/defaults.go,
  *   pkg/util/parsers of Kubernetes 1.36
  */
+import { isExactNumber } from '../../../kube/json-value.ts'
 import { isConfigMapKey } from '../../../kube/names.ts'
 import { type DefaultRule, type DefaultRules, fillUnset, isUnset } from '../default-rules.ts'
 import { findPart, isPortName, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
@@ -217,15 +218,16 @@ function checkMounts(report: Report, at: string, container: Part, volumes: Reado
   })
 }
 
-export const idMax = 2_147_483_647
+const idMax = 2_147_483_647
 
 export function checkIds(report: Report, at: string, context: Part | undefined): void {
-  for (const field of ['runAsUser', 'runAsGroup', 'fsGroup']) {
-    const id = context?.[field]
-    if (typeof id === 'number' && (id < 0 || id > idMax)) {
-      report.invalid(`${at}.${field}`, id, `must be between 0 and ${idMax}, inclusive`)
-    }
-  }
+  for (const field of ['runAsUser', 'runAsGroup', 'fsGroup']) checkId(report, `${at}.${field}`, context?.[field])
+}
+
+/** Exact numbers are those that no JavaScript number holds: none of them is an id. */
+export function checkId(report: Report, field: string, id: unknown): void {
+  const isBeyond = typeof id === 'number' ? id < 0 || id > idMax : isExactNumber(id)
+  if (isBeyond) report.invalid(field, id, `must be between 0 and ${idMax}, inclusive`)
 }
 
 function checkSecurityContext(report: Report, at: string, context: Part | undefined): void {

@@ -4,7 +4,7 @@
  *   pkg/apis/core/validation/validation.go of Kubernetes 1.36
  */
 import { findPart, type Part, partsIn, Report, textIn } from '../report.ts'
-import { checkIds, checkRelativePath, idMax } from './container.ts'
+import { checkId, checkIds, checkRelativePath } from './container.ts'
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined']
 const procMounts = ['Default', 'Unmasked']
@@ -59,9 +59,7 @@ export function checkPodContext(report: Report, at: string, spec: Part): void {
   checkIds(report, here, context)
   const groups = context.supplementalGroups
   for (const [i, id] of (Array.isArray(groups) ? groups : []).entries()) {
-    if (id < 0 || id > idMax) {
-      report.invalid(`${here}.supplementalGroups[${i}]`, id, `must be between 0 and ${idMax}, inclusive`)
-    }
+    checkId(report, `${here}.supplementalGroups[${i}]`, id)
   }
   if (spec.shareProcessNamespace === true && spec.hostPID === true) {
     report.invalid(`${here}.shareProcessNamespace`, true, 'ShareProcessNamespace and HostPID cannot both be enabled')
