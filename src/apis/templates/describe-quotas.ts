@@ -9,6 +9,7 @@ import { holds, type LabelRequirement, labelSelectorOf, printLabelSelector } fro
 import { nameOf } from '../../kube/metadata.ts'
 import { type ClusterResourceQuota, clusterQuotaResource } from '../clusterquotas/types.ts'
 import type { LimitRangeItem } from '../limits/types.ts'
+import { nameLabel } from '../namespaces/types.ts'
 import type { ResourceQuota } from '../quotas/types.ts'
 import { exampleNamespace } from './example-namespace.ts'
 import { titleOf } from './render.ts'
@@ -70,8 +71,6 @@ interface Known {
   /** `label size`: what it is lies with the namespace. */
   readonly open: ReadonlySet<string>
 }
-
-const nameLabel = 'kubernetes.io/metadata.name'
 
 function knownOf(template: NamespaceTemplate): Known {
   const { namespaces = {}, parameters = [], namespaceMetadata: sets = {} } = template.spec ?? {}
