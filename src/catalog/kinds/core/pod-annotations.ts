@@ -6,13 +6,14 @@
  */
 import type { KubeObject } from '../../../kube/types.ts'
 import { findPart, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
-import { containerRoles } from './pod-security.ts'
+import { containerRoles, profileTypes } from './pod-security.ts'
 
 const mirror = 'kubernetes.io/config.mirror'
 const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
 const seccomp = 'seccomp.security.alpha.kubernetes.io/pod'
 const seccompOfContainer = 'container.seccomp.security.alpha.kubernetes.io/'
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
+const localhost = 'localhost/'
 const int32Max = 2_147_483_647
 
 const ofPod = 'metadata.annotations'
@@ -72,14 +73,10 @@ const isDeletionCost = (value: string): boolean =>
   /^(0|-[0-9]+|[1-9][0-9]*)$/.test(value) && Number(value) <= int32Max && Number(value) >= -int32Max - 1
 
 const isAppArmorProfile = (value: string): boolean =>
-  ['', 'runtime/default', 'unconfined'].includes(value) || value.startsWith('localhost/')
+  ['', 'runtime/default', 'unconfined'].includes(value) || value.startsWith(localhost)
 
 const hasContainer = (spec: Part, name: string): boolean =>
-  ['containers', 'initContainers', 'ephemeralContainers'].some((role) =>
-    partsIn(spec, role).some((c) => textIn(c, 'name') === name),
-  )
-
-const localhost = 'localhost/'
+  containerRoles.some((role) => partsIn(spec, role).some((c) => textIn(c, 'name') === name))
 
 function checkSeccomp(report: Report, field: string, value: string): void {
   if (['runtime/default', 'docker/default', 'unconfined'].includes(value)) return
@@ -119,12 +116,12 @@ function checkSame(report: Report, at: string, profile: Part, annotation: unknow
   if (typeof annotation !== 'string') return
   const type = textIn(profile, 'type')
   const older = what === 'seccomp' && annotation === 'docker/default' ? 'runtime/default' : annotation
-  const named = older.startsWith(localhost) ? 'Localhost' : profileTypes[older]
-  if (!['Localhost', 'RuntimeDefault', 'Unconfined'].includes(type)) return
+  const named = older.startsWith(localhost) ? 'Localhost' : typeNamed[older]
+  if (!profileTypes.includes(type)) return
   if (named !== type) report.forbidden(`${at}.type`, `${what} type in annotation and field must match`)
   else if (type === 'Localhost' && annotation.slice(localhost.length) !== profile.localhostProfile) {
     report.forbidden(`${at}.localhostProfile`, `${what} profile in annotation and field must match`)
   }
 }
 
-const profileTypes: Readonly<Record<string, string>> = { 'runtime/default': 'RuntimeDefault', unconfined: 'Unconfined' }
+const typeNamed: Readonly<Record<string, string>> = { 'runtime/default': 'RuntimeDefault', unconfined: 'Unconfined' }

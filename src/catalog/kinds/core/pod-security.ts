@@ -6,7 +6,8 @@
 import { findPart, type Part, partsIn, Report, textIn } from '../report.ts'
 import { checkId, checkIds, checkRelativePath } from './container.ts'
 
-const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined']
+/** Of seccomp and of AppArmor. */
+export const profileTypes: readonly string[] = ['Localhost', 'RuntimeDefault', 'Unconfined']
 const procMounts = ['Default', 'Unmasked']
 const groupChangePolicies = ['Always', 'OnRootMismatch']
 const groupsPolicies = ['Merge', 'Strict']
