@@ -18,7 +18,7 @@ const rows: readonly FaultRow[] = [
   {
     of: 'claim',
     name: 'in modes that nobody knows',
-    put: { 'spec.accessModes': ['Some', 'ReadWriteOncePod'], 'spec.volumeMode': 'Some' },
+    put: { 'spec.accessModes': ['Some', 'ReadWriteOncePod', 'ReadWriteOnce'], 'spec.volumeMode': 'Some' },
     faults: [
       'spec.accessModes: Unsupported value: "Some": supported values: "ReadOnlyMany", "ReadWriteMany", ' +
         '"ReadWriteOnce", "ReadWriteOncePod"',

@@ -247,13 +247,11 @@ const rows: readonly FaultRow[] = [
     put: {
       'spec.replicas': -1,
       'spec.minReadySeconds': -1,
-      'spec.revisionHistoryLimit': -1,
       'spec.ordinals': { start: -1 },
     },
     faults: [
       'spec.replicas: Invalid value: -1: must be greater than or equal to 0',
       'spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0',
-      'spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0',
       'spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0',
     ],
   },

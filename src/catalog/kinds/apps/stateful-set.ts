@@ -5,11 +5,12 @@
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, containerColumns, nameColumn, nameOf } from '../cell-text.ts'
-import { checkTemplateMetadata } from '../core/pod-template.ts'
+import { checkClaimSpec } from '../core/claim-spec.ts'
+import { checkPodTemplate } from '../core/pod-template.ts'
 import { type DefaultRule, type DefaultRules, fillAbsent, fillUnset, structIn } from '../default-rules.ts'
 import { numberAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
-import { findPart, partIn, type Report, sameValue, textIn } from '../report.ts'
+import { findPart, type Part, partIn, partsIn, type Report, sameValue, textIn } from '../report.ts'
 import { checkAlwaysRestarts, checkSelector, shownStrategy, templateContainers } from './workload.ts'
 
 const updatable = [
@@ -21,6 +22,17 @@ const updatable = [
   'persistentVolumeClaimRetentionPolicy',
   'minReadySeconds',
 ]
+
+/** The template as its controller uses it: it gives each pod a name, a domain and the claims made for it. */
+function podsOf(set: Part): Part {
+  const template = partIn(set, 'template')
+  const { hostname: _hostname, subdomain: _subdomain, ...spec } = partIn(template, 'spec')
+  const claims = partsIn(set, 'volumeClaimTemplates').map((claim) => textIn(partIn(claim, 'metadata'), 'name'))
+  if (claims.length === 0) return { ...template, spec }
+  const volumes = [...new Set(claims)].map((name): Part => ({ name, persistentVolumeClaim: { claimName: name } }))
+  const own = partsIn(spec, 'volumes').filter((volume) => !claims.includes(textIn(volume, 'name')))
+  return { ...template, spec: { ...spec, volumes: [...volumes, ...own] } }
+}
 
 function checkStatefulSet(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
@@ -42,11 +54,18 @@ function checkStatefulSet(report: Report, next: KubeObject, old: KubeObject | un
   for (const field of ['whenDeleted', 'whenScaled']) {
     report.oneOfIfSet(`spec.persistentVolumeClaimRetentionPolicy.${field}`, retention[field], ['Retain', 'Delete'])
   }
-  report.notNegative(spec, 'spec', 'replicas', 'minReadySeconds', 'revisionHistoryLimit')
+  if (!old) {
+    partsIn(spec, 'volumeClaimTemplates').forEach((claim, i) => {
+      checkClaimSpec(report, `spec.volumeClaimTemplates[${i}].spec`, partIn(claim, 'spec'))
+    })
+  }
+  report.notNegative(spec, 'spec', 'replicas', 'minReadySeconds')
   const ordinals = findPart(spec, 'ordinals')
   if (ordinals) report.notNegative(ordinals, 'spec.ordinals', 'start')
+  const service = textIn(spec, 'serviceName')
+  if (!old && service !== '') report.label('spec.serviceName', service)
   checkSelector(report, spec, 'statefulset')
-  checkTemplateMetadata(report, 'spec.template', partIn(spec, 'template'), findPart(findPart(old, 'spec'), 'template'))
+  checkPodTemplate(report, 'spec.template', podsOf(spec), old && podsOf(partIn(old, 'spec')))
   checkAlwaysRestarts(report, spec, 'StatefulSet')
   if (!old) return
   const before = partIn(old, 'spec')

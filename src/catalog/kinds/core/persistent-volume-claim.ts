@@ -3,7 +3,6 @@
  * @see ValidatePersistentVolumeClaim in pkg/apis/core/validation, pkg/registry/core/persistentvolumeclaim of
  *   Kubernetes 1.36
  */
-import { validateLabelSelector } from '../../../kube/label-selector.ts'
 import { compareQuantities } from '../../../kube/quantity.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
@@ -12,24 +11,20 @@ import { fillAbsent, fillUnset } from '../default-rules.ts'
 import { fieldAt, textAt, textsAt } from '../field-access.ts'
 import { type BuiltInKind, validateWith } from '../kind.ts'
 import { findPart, type Part, partIn, type Report, sameValue, textIn } from '../report.ts'
+import { checkClaimSpec } from './claim-spec.ts'
 import {
-  checkAccessModes,
   classColumns,
   phaseOf,
   preparePending,
   printAccessModes,
   storageClassOf,
   volumeModeColumn,
-  volumeModes,
 } from './persistent-volume.ts'
+import { checkUnlessStored } from './pod-security.ts'
 import { amountOf } from './resource-requirements.ts'
 
-function checkStorage(report: Report, at: string, amounts: Part): void {
-  const storage = amounts.storage
-  if (storage === undefined) return report.required(`${at}[storage]`)
-  const amount = amountOf(storage)
-  if (amount && amount.nanos <= 0n) report.invalid(`${at}[storage]`, storage, 'must be greater than zero')
-}
+const hasGroup = (claim: KubeObject | undefined): boolean =>
+  ['dataSource', 'dataSourceRef'].some((field) => findPart(findPart(claim, 'spec'), field)?.apiGroup !== undefined)
 
 function checkPersistentVolumeClaim(
   report: Report,
@@ -39,12 +34,9 @@ function checkPersistentVolumeClaim(
 ): void {
   if (subresource === 'status') return
   const spec = partIn(next, 'spec')
-  checkAccessModes(report, spec, 'at least 1 access mode is required')
-  report.add(validateLabelSelector(findPart(spec, 'selector'), 'spec.selector'))
-  checkStorage(report, 'spec.resources', partIn(partIn(spec, 'resources'), 'requests'))
-  const className = textIn(spec, 'storageClassName')
-  if (className !== '') report.subdomain('spec.storageClassName', className)
-  report.oneOfIfSet('spec.volumeMode', spec.volumeMode, volumeModes)
+  checkUnlessStored(report, spec, findPart(old, 'spec'), (own, part) =>
+    checkClaimSpec(own, 'spec', part, hasGroup(old)),
+  )
   if (old) checkClaimUpdate(report, spec, partIn(old, 'spec'), partIn(old, 'status'))
 }
 

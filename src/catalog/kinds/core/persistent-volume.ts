@@ -17,12 +17,13 @@ export const volumeModes: readonly string[] = ['Block', 'Filesystem']
 
 const reclaimPolicies = ['Delete', 'Recycle', 'Retain']
 
-export function checkAccessModes(report: Report, spec: Part, detail?: string): void {
+export function checkAccessModes(report: Report, field: string, spec: Part, detail?: string): void {
   const modes = textsIn(spec, 'accessModes')
-  if (modes.length === 0) report.required('spec.accessModes', detail)
-  for (const mode of modes) report.oneOf('spec.accessModes', mode, accessModes)
-  if (modes.includes('ReadWriteOncePod') && modes.length > 1) {
-    report.forbidden('spec.accessModes', 'may not use ReadWriteOncePod with other access modes')
+  if (modes.length === 0) report.required(field, detail)
+  for (const mode of modes) report.oneOf(field, mode, accessModes)
+  const alone = 'ReadWriteOncePod'
+  if (modes.includes(alone) && modes.some((mode) => mode !== alone && accessModes.includes(mode))) {
+    report.forbidden(field, 'may not use ReadWriteOncePod with other access modes')
   }
 }
 
@@ -62,7 +63,7 @@ function checkPersistentVolume(
 ): void {
   if (subresource === 'status') return
   const spec = partIn(next, 'spec')
-  checkAccessModes(report, spec)
+  checkAccessModes(report, 'spec.accessModes', spec)
   const capacity = partIn(spec, 'capacity')
   if (Object.keys(capacity).length === 0) report.required('spec.capacity')
   if (Object.keys(capacity).length > 1 || capacity.storage === undefined) {

@@ -23,8 +23,10 @@ const spreadActions = ['DoNotSchedule', 'ScheduleAnyway']
 
 /** `stored` is what the write replaces. */
 export function checkPodSpec(report: Report, at: string, spec: Part, stored?: Part): void {
-  const unlessStored = (check: (report: Report, at: string, spec: Part) => void): void =>
-    checkUnlessStored(report, spec, stored, (own, part) => check(own, at, part))
+  checkUnlessStored(report, spec, stored, (own, part) => checkWhole(own, at, part))
+}
+
+function checkWhole(report: Report, at: string, spec: Part): void {
   const hostNetwork = spec.hostNetwork === true
   const scope: ContainerScope = {
     volumes: checkVolumes(report, `${at}.volumes`, partsIn(spec, 'volumes')),
@@ -38,12 +40,12 @@ export function checkPodSpec(report: Report, at: string, spec: Part, stored?: Pa
       checkContainer(report, `${at}.${role}[${i}]`, c, role, scope)
     })
   }
-  unlessStored(checkContainerProfiles)
+  checkContainerProfiles(report, at, spec)
   report.requiredOneOf(`${at}.restartPolicy`, textIn(spec, 'restartPolicy'), restartPolicies)
   report.requiredOneOf(`${at}.dnsPolicy`, textIn(spec, 'dnsPolicy'), dnsPolicies)
   report.add(validateLabels(spec.nodeSelector as Record<string, string> | undefined, `${at}.nodeSelector`))
   checkNames(report, at, spec)
-  unlessStored(checkPodContext)
+  checkPodContext(report, at, spec)
   const resources = findPart(spec, 'resources')
   if (resources) checkResourceRequirements(report, `${at}.resources`, resources)
   checkTolerations(report, `${at}.tolerations`, partsIn(spec, 'tolerations'))
@@ -64,8 +66,8 @@ export function checkPodSpec(report: Report, at: string, spec: Part, stored?: Pa
     report.each(`${at}.schedulingGates[${i}]`, name, isQualifiedName(name))
     report.unique(`${at}.schedulingGates[${i}]`, name, gates)
   })
-  unlessStored(checkHostUsers)
-  unlessStored(checkOs)
+  checkHostUsers(report, at, spec)
+  checkOs(report, at, spec)
 }
 
 function checkNames(report: Report, at: string, spec: Part): void {
