@@ -296,7 +296,7 @@ describe.each(clusters)('$where', ({ start, isBorough }) => {
     )
     const hasty = await allowed('hasty', 'get', 'patch')
     expect((await refusal(label('again-a', { [enforce]: null }, hasty))).message).toContain(
-      `label ${enforce}: template "again" set it, and its controller takes it away; user "hasty" cannot take it away`,
+      `label ${enforce}: template "again" sets it to "restricted"; user "hasty" cannot take it away`,
     )
   })
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { randomIds } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
-import type { KubeObject } from '../../src/kube/types.ts'
+import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { type Populate, type PopulateOptions, startPopulate } from '../../src/populate/populate.ts'
 import { type OtherCluster, otherAdmissions, startOtherCluster } from '../support/other-cluster.ts'
 import { oddOwners, wrongOwners } from '../support/owner-names.ts'
@@ -45,6 +45,11 @@ class Cluster implements AsyncDisposable {
       reachedAt: 'listen',
       ...options,
     })
+  }
+
+  /** Until the status of a template is so. */
+  async until(name: string, want: (status: JsonObject) => boolean): Promise<void> {
+    await waitFor(this.client, templateResource, { name }, (t) => want((t?.['status'] ?? {}) as JsonObject))
   }
 
   /** `created`, `done`, or the words of the refusal, without those of the kind of admission. */
@@ -497,6 +502,61 @@ describe.each(admissions)('%s decide about', (admission) => {
       const { metadata } = await cluster.client.get(namespaceResource, { name })
       expect([metadata.annotations?.[creator], metadata.labels?.[creator]]).toEqual(['dev', 'dev'])
     }
+  })
+})
+
+describe.each(admissions)('%s, while a mistyped selector is stopped', (admission) => {
+  let cluster: Cluster
+  let populate: Populate
+
+  beforeAll(async () => {
+    cluster = await Cluster.open()
+    populate = await cluster.populate({ admission })
+    await prepare(cluster)
+    for (const name of ['plain', 'secured']) {
+      const shown = { ...byLabel(name), namespaceMetadata: { labels: { [`${name}-level`]: 'high' } } }
+      const annotations = name === 'secured' ? guarded : {}
+      const spec = { ...shown, rollout: { maxPrune: 0 } }
+      await cluster.client.create(templateResource, template(name, spec, annotations))
+      await cluster.client.create(namespaceResource, named(`${name}-old`, { tier: name }) as KubeObject)
+      await cluster.until(name, (status) => status['synced'] === 1)
+      await cluster.client.patch(templateResource, { name }, { spec: byLabel('typo') })
+      await cluster.until(name, (status) => JSON.stringify(status).includes('TooManyPrunes'))
+    }
+    // The API server looks at templates through a watch of its own.
+    await vi.waitFor(async () => {
+      const ask = cluster.send('dev', 'POST', namespaces, named('seen', { tier: 'secured' }), dryRun)
+      expect((await ask).status).toBe(403)
+    }, waiting)
+  })
+  afterAll(async () => {
+    await populate?.[Symbol.asyncDispose]()
+    await cluster?.[Symbol.asyncDispose]()
+  })
+
+  test('new namespaces are given what the version before says, once they are handed out', async () => {
+    const { client } = cluster
+    expect(await cluster.ask('dev', 'POST', namespaces, named('plain-new', { tier: 'plain' }))).toBe('created')
+    await waitFor(client, namespaceResource, { name: 'plain-new' }, (n) => n?.metadata.labels?.[pending] === undefined)
+    const given = await client.get(configMapResource, { namespace: 'plain-new', name: 'of-plain' })
+    expect(given['data']).toEqual({ a: '1' })
+    const { metadata } = await client.get(namespaceResource, { name: 'plain-new' })
+    expect(metadata.labels?.['plain-level']).toBe('high')
+  })
+
+  test('what asks for a permission is not to be had without it, by a new namespace or an old one', async () => {
+    const cannot = /^403 .*user "dev" cannot use namespacetemplates "secured", which selects this namespace$/
+    expect(await cluster.ask('dev', 'POST', namespaces, named('mine', { tier: 'secured' }))).toMatch(cannot)
+    expect(await cluster.ask('dev', 'POST', namespaces, named('other', { tier: 'free' }))).toBe('created')
+    const relabel = { metadata: { labels: { tier: 'secured' } } }
+    expect(await cluster.ask('dev', 'PATCH', `${namespaces}/other`, relabel)).toMatch(cannot)
+  })
+
+  test('namespaces that it is not for are handed out with nothing', async () => {
+    expect(await cluster.ask('dev', 'POST', namespaces, named('free', { tier: 'none' }))).toBe('created')
+    const isOpen = (n: KubeObject | undefined): boolean => n?.metadata.labels?.[pending] === undefined
+    const free = await waitFor(cluster.client, namespaceResource, { name: 'free' }, isOpen)
+    expect(Object.keys(free?.metadata.labels ?? {})).not.toContain('plain-level')
   })
 })
 

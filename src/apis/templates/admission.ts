@@ -102,7 +102,9 @@ function concernsMetadata({ object, oldObject }: Attributes | Mutating, deps: Te
   const { annotations } = object?.metadata ?? {}
   if ((annotations?.[metadataHoldersAnnotation] ?? annotations?.[metadataVersionsAnnotation]) !== undefined) return true
   if (oldObject?.metadata.annotations?.[metadataHoldersAnnotation] !== undefined) return true
-  for (const { template } of deps.matchers()) if (template.spec?.namespaceMetadata !== undefined) return true
+  for (const { template, held } of deps.matchers()) {
+    if ((template.spec?.namespaceMetadata ?? held?.template.spec?.namespaceMetadata) !== undefined) return true
+  }
   return false
 }
 

@@ -13,7 +13,7 @@ import { RbacAuthorizer } from '../../authz/rbac-authorizer.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import type { PolicyRule } from '../../kube/rbac.ts'
 import type { JsonObject } from '../../kube/types.ts'
-import { lackingRights, mayWiden, type TemplateKind } from './author-rights.ts'
+import { type Lack, lackingForHeld, lackingRights, mayWiden, type TemplateKind } from './author-rights.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 const rbac = 'rbac.authorization.k8s.io'
@@ -33,16 +33,11 @@ const configMap = (name = 'c'): JsonObject => ({ apiVersion: 'v1', kind: 'Config
 const reader = (...rules: object[]): object => role('', 'r', ...(rules as PolicyRule[]))
 const get = allow('get', '', 'configmaps')
 
-function lacks(
-  held: readonly PolicyRule[],
-  template: NamespaceTemplate,
-  old?: NamespaceTemplate,
-  groups: string[] = [],
-) {
+function depsOf(held: readonly PolicyRule[]) {
   const source = new FakeRbacSource()
   source.put(clusterRole('held', ...held))
   source.put(clusterRoleBinding('held', 'held', user('author')))
-  const deps = {
+  return {
     authorizer: new RbacAuthorizer(source, new FakeClock()),
     findKind: (apiVersion: string, kind: string): TemplateKind | undefined => {
       const resource = kinds[`${apiVersion} ${kind}`]
@@ -50,11 +45,16 @@ function lacks(
     },
     findClusterRole: (name: string) => (name === 'reader' ? clusterRole('reader', get) : undefined) as never,
   }
-  return lackingRights(deps, { username: 'author', groups }, template, old).map(({ field, message }) => [
-    field,
-    message,
-  ])
 }
+
+const told = (found: readonly Lack[]): string[][] => found.map(({ field, message }) => [field, message])
+
+const lacks = (
+  held: readonly PolicyRule[],
+  template: NamespaceTemplate,
+  old?: NamespaceTemplate,
+  groups: string[] = [],
+): string[][] => told(lackingRights(depsOf(held), { username: 'author', groups }, template, old))
 
 const on = (verbs: string, what: string): string => {
   const quoted = verbs.split(',').map((verb) => `"${verb}"`)
@@ -366,4 +366,46 @@ test.each<{
   }
   const changed = { metadata: { name: 't', ...(annotations ? { annotations: annotations as never } : {}) }, ...next }
   expect(mayWiden(changed, old)).toBe(widens)
+})
+
+describe('who opens a template beside whose newest version another is in force', () => {
+  const guard = { 'policy/namespace-template-require-permission': 'true' }
+  const at = (generation: number, objects: readonly object[], annotations: object = {}, status?: object) =>
+    ({
+      ...of(objects),
+      metadata: { name: 't', generation, annotations },
+      ...(status && { status }),
+    }) as NamespaceTemplate
+  const held = at(1, [configMap()])
+  const needs = 'needs "create", "patch", "delete" on configmaps in all namespaces'
+  const opening = (given: Partial<Parameters<typeof lackingForHeld>[2]>, groups: string[] = []) => {
+    const [next, old] = [at(2, []), at(2, [], guard)]
+    return told(lackingForHeld(depsOf([]), { username: 'author', groups }, { next, old, held: undefined, ...given }))
+  }
+  const status = { observedGeneration: 2, heldGeneration: 1 }
+  test.each<{ name: string; given: Parameters<typeof opening>[0]; groups?: string[]; want: string[][] }>([
+    {
+      name: 'must be able to give what that gives',
+      given: { held },
+      want: [['spec.templates[0]', `${needs}, for generation 1, which is in force until this change is`]],
+    },
+    {
+      name: 'and what the change itself leaves in force',
+      given: { old: at(2, [configMap()], guard) },
+      want: [['spec.templates[0]', `${needs}, for generation 2, which is in force until this change is`]],
+    },
+    { name: 'is asked for nothing where it stays shut', given: { held, next: at(2, [], guard) }, want: [] },
+    { name: 'is asked for nothing as an administrator', given: { held }, groups: ['system:masters'], want: [] },
+    {
+      name: 'can not where nothing tells what it gives',
+      given: { old: at(2, [], guard, status) },
+      want: [['status.heldGeneration', 'generation 1, which is in force, has no revision that tells what it gives']],
+    },
+    {
+      name: 'but for an administrator',
+      given: { old: at(2, [], guard, status) },
+      groups: ['system:masters'],
+      want: [],
+    },
+  ])('$name', ({ given, groups, want }) => expect(opening(given, groups)).toEqual(want))
 })

@@ -18,6 +18,7 @@ import type { JsonObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import { escalationRefusal } from '../rbac/escalation.ts'
 import { cloneResource } from './clones.ts'
+import { heldGeneration } from './held-version.ts'
 import { findBeyond } from './match.ts'
 import { setsMetadata } from './namespace-metadata.ts'
 import { identityOf, titleOf } from './render.ts'
@@ -59,12 +60,37 @@ const bounds: readonly (readonly [key: string, bounding: string])[] = [
  * status, say nothing of what is given.
  */
 export function mayWiden(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
-  if (!jsonEqual(next.spec ?? {}, old.spec ?? {})) return true
+  return !jsonEqual(next.spec ?? {}, old.spec ?? {}) || isOpened(next, old)
+}
+
+/** As far as it goes by annotations. */
+function isOpened(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
   if (findBeyond(old) !== undefined && findBeyond(next) === undefined) return true
   return bounds.some(([key, bounding]) => {
     const value = next.metadata.annotations?.[key]
     return value !== old.metadata.annotations?.[key] && value !== bounding
   })
+}
+
+/**
+ * What the author lacks to give what is in force beside the newest version, where a change opens that to others:
+ * annotations hold for both. `held`: what is in force before the change, if it is not `old`.
+ */
+export function lackingForHeld(
+  deps: AuthorRightsDeps,
+  user: UserInfo,
+  { next, old, held }: Record<'next' | 'old', NamespaceTemplate> & { readonly held: NamespaceTemplate | undefined },
+): readonly Lack[] {
+  if (!isOpened(next, old)) return []
+  if (held === undefined && heldGeneration(old) !== undefined && !user.groups.includes(mastersGroup)) {
+    const message = `generation ${heldGeneration(old)}, which is in force, has no revision that tells what it gives`
+    return [{ field: 'status.heldGeneration', message }]
+  }
+  const inForce = held ?? old
+  return lackingRights(deps, user, inForce, undefined).map(({ field, message }) => ({
+    field,
+    message: `${message}, for generation ${inForce.metadata.generation}, which is in force until this change is`,
+  }))
 }
 
 /**

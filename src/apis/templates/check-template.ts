@@ -13,7 +13,7 @@ import { forbidden, invalid } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { templateExpiryErrors } from '../expiry/bounds.ts'
-import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
+import { type AuthorRightsDeps, type Lack, lackingForHeld, lackingRights, mayWiden } from './author-rights.ts'
 import { type CloneLookups, findSource } from './clones.ts'
 import { displacedWarnings, missingBypass } from './displaced.ts'
 import type { Matcher } from './match.ts'
@@ -58,10 +58,16 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
   if (errors.length > 0) throw invalid(a.type, a.name, errors)
   if (!asksAuthor) return
   const lacks = [...lackingRights(deps, a.user, template, old), ...missingBypass(deps, a.user, template)]
+  if (lacks.length === 0 && old !== undefined) append(lacks, lackingForHeld(deps, a.user, heldBy(template, old, deps)))
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
   for (const warning of displacedWarnings(deps, template)) a.warn(warning)
   // Only now: whether a source is there is told to an author who may read it.
   for (const warning of sourceWarnings(deps, template)) a.warn(warning)
+}
+
+function heldBy(next: NamespaceTemplate, old: NamespaceTemplate, { matchers }: Pick<CheckTemplateDeps, 'matchers'>) {
+  const held = [...matchers()].find(({ template }) => template.metadata.uid === old.metadata.uid)?.held?.template
+  return { next, old, held }
 }
 
 /** Of sources that no namespace may have. */

@@ -13,7 +13,7 @@ import { checkTemplateObject } from './check-object.ts'
 import { type CloneLookups, cloneResolver, cloneResource } from './clones.ts'
 import { namespacePopulation } from './create-populated.ts'
 import { templateKinds } from './kind.ts'
-import { selectTemplates } from './match.ts'
+import { type Matcher, selectTemplates } from './match.ts'
 import { heldLookups, kindFinder, storedIndexOf } from './open-stored-index.ts'
 import { populationConfig } from './population-config.ts'
 import { templateProtection } from './protection.ts'
@@ -58,14 +58,17 @@ export const population = (options: PopulationOptions): Feature => ({
   open(context) {
     const { clock, diagnostics } = context
     const { enabled, hasInitializers, templates, populatesOnCreate } = options
+    const matchers = (): Iterable<Matcher> => templates.matchers()
     const records = new StoredRecords({ ...context, namespaces: namespaceLookup(context) })
     if (enabled) templates.follow(context)
     return {
       strategies: enabled ? templateStrategies : {},
       admission: [
-        ...(enabled || hasInitializers ? [namespaceTemplates(templateAdmission(context, options, records))] : []),
+        ...(enabled || hasInitializers
+          ? [namespaceTemplates(templateAdmission(context, { enabled, matchers }, records))]
+          : []),
         ...(enabled ? [templateProtection(protectionDeps(context, templates, records))] : []),
-        ...(populatesOnCreate ? [namespacePopulation(populatedCreateDeps(context, templates, records))] : []),
+        ...(populatesOnCreate ? [namespacePopulation(populatedCreateDeps(context, matchers, records))] : []),
         ...(enabled ? [appliedRecord({ records, username: controllerUser.username })] : []),
       ],
       controllers: (run) =>
@@ -86,7 +89,7 @@ export const population = (options: PopulationOptions): Feature => ({
           help: 'Namespaces that were stored together with what their templates hold.',
         })
         diagnostics.subscribe(populatedOnCreateTopic, () => created.inc())
-        if (enabled) templateMetrics(instruments, () => templates.matchers())
+        if (enabled) templateMetrics(instruments, matchers)
       },
     }
   },
@@ -94,7 +97,7 @@ export const population = (options: PopulationOptions): Feature => ({
 
 function templateAdmission(
   context: FeatureContext,
-  { enabled, templates }: Pick<PopulationOptions, 'enabled' | 'templates'>,
+  { enabled, matchers }: Pick<PopulationOptions, 'enabled'> & Pick<TemplateAdmissionDeps, 'matchers'>,
   records: StoredRecords,
 ): TemplateAdmissionDeps {
   const { authorizer, lister, typeOf } = context
@@ -105,7 +108,7 @@ function templateAdmission(
   return {
     authorizer,
     turns: context.turns,
-    matchers: () => templates.matchers(),
+    matchers,
     hasLabelGate: !enabled,
     setsMetadata: enabled,
     optsOutAutomatically: autoOptOut(() => (enabled ? lister.find(configMapType, namespace, name)?.object : undefined)),
@@ -142,7 +145,7 @@ const cloneLookups = ({ lister, typeOf }: FeatureContext, records: StoredRecords
 
 const populatedCreateDeps = (
   context: FeatureContext,
-  templates: TemplateIndex,
+  matchers: TemplateAdmissionDeps['matchers'],
   records: StoredRecords,
 ): Parameters<typeof namespacePopulation>[0] => ({
   authorizer: context.authorizer,
@@ -152,7 +155,7 @@ const populatedCreateDeps = (
   records,
   clones: cloneResolver(cloneLookups(context, records)),
   observe: () => context.diagnostics.publish(populatedOnCreateTopic, undefined),
-  matchers: () => templates.matchers(),
+  matchers,
   findKind: kindFinder(context),
   now: () => formatTime(context.clock.now()),
   firstApplied: (type, config, manager) => context.applyNew(type, config, manager),

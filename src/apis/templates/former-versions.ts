@@ -9,8 +9,9 @@ import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedObject, identityOfApplied } from './applied-records.ts'
 import type { ResolveClone } from './clones.ts'
 import type { Conditions } from './conditions.ts'
+import { heldGeneration, isInForce, versionOf } from './held-version.ts'
 import { generationOf } from './ledger.ts'
-import { compileMatcher, findBeyond, isDisabled, type Matcher } from './match.ts'
+import { findBeyond, isDisabled, type Matcher } from './match.ts'
 import { evaluateParameters } from './parameters.ts'
 import type { PopulationState } from './population-state.ts'
 import { identityOf, render } from './render.ts'
@@ -30,32 +31,71 @@ export class FormerVersions {
     this.#clones = clones
   }
 
-  /** By the name of the template: what was applied of those whose newest version may not be applied here now. */
+  /** All versions that are in force in place of their newest ones. */
+  async inForce(signal: AbortSignal): Promise<readonly Matcher[]> {
+    const found: Matcher[] = []
+    for (const { template } of this.#state.matchers()) {
+      if (heldGeneration(template) === undefined || isDisabled(template) || findBeyond(template) !== undefined) continue
+      const held = (await this.#versionsOf(template, signal)).find((v) => isInForce(v, template))
+      if (held !== undefined) found.push(held)
+    }
+    return found
+  }
+
+  /** As far as it has been read. */
+  knownInForce(template: NamespaceTemplate): Matcher | undefined {
+    return this.#read.get(uidOf(template.metadata))?.versions.find((v) => isInForce(v, template))
+  }
+
+  /**
+   * By the name of the template: what was applied of those whose newest version may not be applied here now, or what
+   * is in force where that is not for the namespace.
+   */
   async of(namespace: Namespace, conditions: Conditions, signal: AbortSignal): Promise<ReadonlyMap<string, Matcher>> {
     const found = new Map<string, Matcher>()
     for (const version of this.#state.matchers()) {
-      if (!this.#isWanted(version, namespace)) continue
-      const all = this.#state.index.claimsIn(nameOf(namespace.metadata))
       const name = nameOf(version.template.metadata)
-      const claims = all.filter((claim) => claim.template === name)
-      if (claims.length === 0) continue
+      const wants = this.#wants(version, namespace)
+      if (!wants.applied && !wants.held) continue
+      const all = this.#state.index.claimsIn(nameOf(namespace.metadata))
+      const claims = wants.applied ? all.filter((claim) => claim.template === name) : []
+      if (claims.length === 0 && !wants.held) continue
       // One that does not select it holds nothing here: it would count as reached, and what is there be pruned.
       const versions = (await this.#versionsOf(version.template, signal)).filter((v) => v.selects(namespace))
-      const others = new Set(all.filter((claim) => claim.template !== name).map(identityOfApplied))
       const former =
-        versions.find(({ template }) => this.#says(template, conditions, claims, others)) ??
-        versions.find((v) => generationOf(v) === newest(claims))
+        claims.length > 0
+          ? this.#findApplied(versions, conditions, claims, all)
+          : versions.find((v) => isInForce(v, version.template))
       if (former !== undefined) found.set(name, former)
     }
     return found
   }
 
-  #isWanted(version: Matcher, namespace: Namespace): boolean {
+  #wants(version: Matcher, namespace: Namespace): { readonly applied: boolean; readonly held: boolean } {
     const { template } = version
-    if (isDisabled(template) || findBeyond(template) !== undefined) return false
+    if (isDisabled(template) || findBeyond(template) !== undefined) return { applied: false, held: false }
     const { ledger, rollouts } = this.#state
-    if (ledger.find(nameOf(template.metadata), nameOf(namespace.metadata)) !== undefined) return false
-    return !rollouts.isSettled(version) || evaluateParameters(template, namespace).faults.length > 0
+    const entry = ledger.find(nameOf(template.metadata), nameOf(namespace.metadata))
+    const isDue = (): boolean =>
+      !rollouts.isSettled(version) || evaluateParameters(template, namespace).faults.length > 0
+    return {
+      applied: entry === undefined && isDue(),
+      held: heldGeneration(template) !== undefined && entry?.version.selects(namespace) !== true,
+    }
+  }
+
+  #findApplied(
+    versions: readonly Matcher[],
+    conditions: Conditions,
+    claims: readonly AppliedObject[],
+    all: readonly AppliedObject[],
+  ): Matcher | undefined {
+    const [{ template: name } = { template: '' }] = claims
+    const others = new Set(all.filter((claim) => claim.template !== name).map(identityOfApplied))
+    return (
+      versions.find(({ template }) => this.#says(template, conditions, claims, others)) ??
+      versions.find((v) => generationOf(v) === newest(claims))
+    )
   }
 
   /** Just what is recorded; where templates hold the same object, one of them made it. */
@@ -82,14 +122,12 @@ export class FormerVersions {
     const uid = uidOf(template.metadata)
     const known = this.#read.get(uid)
     if (known?.generation === generation && known !== undefined) return known.versions
-    const { deletionTimestamp, ...metadata } = template.metadata
-    const as = (former: number, spec: NonNullable<NamespaceTemplate['spec']>): Matcher =>
-      compileMatcher({ ...template, metadata: { ...metadata, generation: former }, spec })
     const revisions = (await revisionsOf(this.#client, template, signal)).filter((r) => r.generation !== generation)
-    const versions = revisions.map((revision) => as(revision.generation, revision.spec))
+    const versions = revisions.map((revision) => versionOf(template, revision.generation, revision.spec))
     // To be deleted is a generation too, which nothing is applied by: what it says was said by one before it.
-    if (deletionTimestamp === undefined) versions.unshift(as(generation ?? 0, template.spec ?? {}))
-    else versions.push(as(0, template.spec ?? {}))
+    const isDeleted = template.metadata.deletionTimestamp !== undefined
+    if (isDeleted) versions.push(versionOf(template, 0, template.spec ?? {}))
+    else versions.unshift(versionOf(template, generation ?? 0, template.spec ?? {}))
     const present = new Set([...this.#state.matchers()].map((m) => m.template.metadata.uid))
     for (const other of this.#read.keys()) if (!present.has(other)) this.#read.delete(other)
     this.#read.set(uid, { generation, versions })

@@ -48,6 +48,19 @@ export interface Matcher {
    * is selected by every name: it waits, and is let go with its name.
    */
   selects(namespace: Named): boolean
+  /** The version that is in force while this one reaches no namespace (`held-version.ts`). */
+  readonly held?: Matcher | undefined
+}
+
+/** As it is now, and as it is in force. */
+export const templatesIn = ({ template, held }: Matcher): readonly NamespaceTemplate[] =>
+  held === undefined ? [template] : [template, held.template]
+
+/** The version that is for the namespace, opting out and disabling not considered; undefined = none of the template. */
+export function versionFor(matcher: Matcher, namespace: Named): Matcher | undefined {
+  const isDeleted = matcher.template.metadata.deletionTimestamp !== undefined
+  if (!isDeleted && matcher.selects(namespace)) return matcher
+  return matcher.held?.selects(namespace) ? matcher.held : undefined
 }
 
 export function compileMatcher(template: NamespaceTemplate): Matcher {
@@ -116,9 +129,9 @@ export function selectTemplates(matchers: Iterable<Matcher>, namespace: Named): 
   if (isOptedOut(namespace)) return []
   const selected: NamespaceTemplate[] = []
   for (const matcher of matchers) {
-    const { template } = matcher
-    if (isDisabled(template) || template.metadata.deletionTimestamp !== undefined) continue
-    if (matcher.selects(namespace)) selected.push(template)
+    if (isDisabled(matcher.template)) continue
+    const version = versionFor(matcher, namespace)
+    if (version !== undefined) selected.push(version.template)
   }
   return selected.sort((a, b) => (nameOf(a.metadata) < nameOf(b.metadata) ? -1 : 1))
 }
@@ -129,10 +142,10 @@ export function selectTemplates(matchers: Iterable<Matcher>, namespace: Named): 
  */
 export function selectTemplatesLeft(matchers: Iterable<Matcher>, next: Named, old: Named): NamespaceTemplate[] {
   if (next.metadata.name === optedOutNamespace) return []
-  return [...matchers]
-    .filter(({ template }) => template.metadata.deletionTimestamp === undefined)
-    .filter((m) => m.selects(old) && !m.selects(next))
-    .map((m) => m.template)
+  return [...matchers].flatMap((matcher) => {
+    const left = versionFor(matcher, old)
+    return left === undefined || versionFor(matcher, next) !== undefined ? [] : [left.template]
+  })
 }
 
 /** Specs are never changed: an edit brings another. */

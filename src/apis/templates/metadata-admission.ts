@@ -14,7 +14,7 @@ import { nameOf } from '../../kube/metadata.ts'
 import { conflict, forbidden, invalid } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { namespaceResource } from '../namespaces/types.ts'
-import { isDisabled, isOptedOut, type Matcher, selectTemplates } from './match.ts'
+import { isDisabled, isOptedOut, type Matcher, selectTemplates, templatesIn, versionFor } from './match.ts'
 import {
   type Holders,
   holdersOf,
@@ -143,12 +143,15 @@ function cannotMake({ user }: Attributes, is: string | undefined): string {
 function refuseOutdated({ type, name }: Written, { metadata }: Named, matchers: readonly Matcher[]): void {
   const text = metadata.annotations?.[metadataVersionsAnnotation]
   if (text === undefined) return
-  const now = Object.fromEntries(matchers.map(({ template: t }) => [nameOf(t.metadata), t.metadata.generation]))
+  const now = Object.fromEntries(matchers.map((m) => [nameOf(m.template.metadata), generationFor(m, { metadata })]))
   const versions = parseObject(text)
   const outdated = Object.keys(versions).find((template) => versions[template] !== now[template])
   if (outdated === undefined) return
   throw conflict(type, name, `template ${JSON.stringify(outdated)} has another generation than this write is made of`)
 }
+
+const generationFor = (matcher: Matcher, namespace: Named): number | undefined =>
+  (versionFor(matcher, namespace) ?? matcher).template.metadata.generation
 
 function withoutVersions<T extends Named>(namespace: T): T {
   const { [metadataVersionsAnnotation]: versions, ...annotations } = namespace.metadata.annotations ?? {}
@@ -165,14 +168,17 @@ const notSet = (wanted: WantedKey): string =>
 /** An empty name is selected by every pattern, so that it waits; but nothing may be set because of that. */
 const isOfKnownName =
   ({ metadata }: Named) =>
-  ({ template }: Matcher): boolean =>
-    Boolean(metadata.name) || (template.spec?.namespaces?.nameSelector === undefined && !namesNamespace(template))
+  (matcher: Matcher): boolean =>
+    Boolean(metadata.name) ||
+    templatesIn(matcher).every((t) => t.spec?.namespaces?.nameSelector === undefined && !namesNamespace(t))
 
 const namesNamespace = ({ spec }: NamespaceTemplate): boolean =>
   JSON.stringify(spec?.namespaceMetadata ?? {}).includes('$(NAMESPACE)')
 
 function wantedFor(namespace: Named, matchers: readonly Matcher[]): WantedMetadata {
-  const setting = matchers.filter(({ template }) => setsMetadata(template))
+  const setting = matchers.filter(
+    ({ template, held }) => setsMetadata(template) || (held && setsMetadata(held.template)),
+  )
   return wantedMetadata(setting.length === 0 ? [] : selectTemplates(setting, namespace), namespace)
 }
 

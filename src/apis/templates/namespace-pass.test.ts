@@ -63,6 +63,8 @@ function planned({
         isDone()
         return queued.includes(metadata.name ?? '') ? undefined : () => told.push(`free ${metadata.name}`)
       },
+      beginLeaving: ({ template: { metadata } }: Matcher) =>
+        queued.includes(metadata.name ?? '') ? undefined : () => told.push(`free ${metadata.name}`),
     },
     requestStatus: (names: string[]) => told.push(...names.map((name) => `status ${name}`)),
   } as unknown as PopulationState
@@ -79,6 +81,7 @@ function planned({
         `${name}: ${said(of)}${isSelected ? '' : ' no more'}${isUnrendered === true ? ' unrendered' : ''}`,
     ),
     waiting: [...pass.waiting],
+    held: [...pass.held],
     places: pass.places.length,
     unrendered: pass.unrendered.length,
     told,
@@ -188,6 +191,56 @@ test('attack: what waits with costly conditions is judged within one budget', ()
   expect(waiting).toEqual(queued)
   expect(memory.cost).toBeGreaterThan(400_000)
   expect(memory.cost).toBeLessThan(500_100)
+})
+
+describe('while another version is in force', () => {
+  const status = { observedGeneration: 3, heldGeneration: 2 }
+  const stopped = compileMatcher({ ...version('a', elsewhere).template, status })
+  const deleted = compileMatcher({ ...version('a', {}, gone).template, status })
+  const kept = { ...nothing, wanted: ['a 2'], attempts: ['a: a 2'], waiting: ['a'], held: ['a'] }
+  const former = { a: older('a') }
+  test.each<{ name: string; given: Given; plan: Partial<ReturnType<typeof planned>> }>([
+    {
+      name: 'a new namespace that the newest is not for is given that',
+      given: { versions: [stopped], queued: ['a'], in: initializing, former },
+      plan: kept,
+    },
+    {
+      name: 'and by a template that is being deleted',
+      given: { versions: [deleted], queued: ['a'], in: initializing, former },
+      plan: kept,
+    },
+    {
+      name: 'so is one that exists and has come to it',
+      given: { versions: [stopped], queued: ['a'], former },
+      plan: kept,
+    },
+    {
+      name: 'also where it was given something else before, and is not for that any more',
+      given: {
+        versions: [stopped],
+        queued: ['a'],
+        former,
+        held: { a: { version: version('a', elsewhere), isSelected: true } },
+      },
+      plan: kept,
+    },
+    {
+      name: 'one that holds another version that is for it is left at that',
+      given: {
+        versions: [stopped],
+        queued: ['a'],
+        former,
+        held: { a: { version: version('a', {}, { generation: 1 }), isSelected: true } },
+      },
+      plan: { ...kept, wanted: ['a 1'], attempts: ['a: a 1'], held: [] },
+    },
+    {
+      name: 'one that neither is for is given nothing',
+      given: { versions: [stopped], queued: ['a'], in: initializing },
+      plan: nothing,
+    },
+  ])('$name', ({ given, plan }) => expect(planned(given)).toMatchObject(plan))
 })
 
 describe('a template that can not be rendered there', () => {

@@ -5,6 +5,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import type { ResolveClone } from './clones.ts'
 import type { Conditions } from './conditions.ts'
 import { isGateShut } from './gate.ts'
+import { isInForce } from './held-version.ts'
 import type { Attempt } from './ledger.ts'
 import { findBeyond, isDisabled, type Matcher } from './match.ts'
 import { evaluateParameters, type ParameterFault } from './parameters.ts'
@@ -23,6 +24,8 @@ export interface NamespacePass {
   readonly planned: ReadonlyMap<string, NamespaceTemplate>
   /** Templates whose turn has not come: nothing of theirs is pruned. */
   readonly waiting: Set<string>
+  /** Of them, those of which the version in force is for the namespace, and the newest is not. */
+  readonly held: Set<string>
   /** Templates that can't be rendered here, and so are kept at what was applied last. */
   readonly unrendered: Skipped[]
   /** Places in rollouts that it holds until its outcome is in the ledger. */
@@ -42,7 +45,7 @@ export function planPass(state: PopulationState, namespace: Namespace, input: Pa
   const planned = new Map(versions.map(({ template }) => [nameOf(template.metadata), template]))
   const pass: NamespacePass = {
     ...{ wanted: [], attempts: new Map(), planned },
-    ...{ waiting: new Set(), unrendered: [], places: [] },
+    ...{ waiting: new Set(), held: new Set(), unrendered: [], places: [] },
   }
   for (const version of versions) planTemplate(state, namespace, version, { ...input, pass })
   pass.wanted.sort((a, b) => (nameOf(a.metadata) < nameOf(b.metadata) ? -1 : 1))
@@ -67,7 +70,9 @@ function planTemplate(
   const templateName = nameOf(template.metadata)
   const isSelected = !isDeleted && version.selects(namespace)
   const before = former.get(templateName)
-  const held = ledger.findHeld(version, name) ?? (before && { version: before, isSelected: true })
+  const known = ledger.findHeld(version, name)
+  const isLeft = known !== undefined && !known.version.selects(namespace)
+  const held = before !== undefined && (known === undefined || isLeft) ? { version: before, isSelected: true } : known
   const isThere = index.holdings.holds(templateName, name) || state.metadata.holds(templateName, name)
   if (!isSelected && held === undefined && !isThere) {
     if (rollouts.leave(templateName, name)) state.requestStatus([templateName])
@@ -86,7 +91,14 @@ function planTemplate(
   }
   // A client that waits for a new namespace does not wait for a rollout as well.
   const isNew = isGateShut(namespace)
-  const place = isNew ? () => {} : rollouts.begin(version, name, isDone)
+  const isHeld =
+    !isSelected && held !== undefined && isInForce(held.version, template) && held.version.selects(namespace)
+  const place =
+    isNew && !isHeld
+      ? () => {}
+      : isSelected
+        ? rollouts.begin(version, name, isDone)
+        : rollouts.beginLeaving(version, name)
   if (place !== undefined) {
     pass.places.push(place)
     // Nothing of it is wanted any more: what is there is pruned.
@@ -96,6 +108,7 @@ function planTemplate(
     return
   }
   pass.waiting.add(templateName)
+  if (isHeld) pass.held.add(templateName)
   if (held === undefined) return
   // Until its turn comes it is kept at what it has.
   pass.attempts.set(templateName, held)

@@ -42,7 +42,7 @@ export class PopulationReconciler implements Reconciler {
     this.#state = state
     this.#judging = new JudgingPasses({ turns: deps.turns ?? new Turns(), now: () => deps.clock.monotonic() })
     this.#corrections = new Corrections(deps.clock)
-    this.#sources = new CloneSources({ ...deps, onChange: (template) => state.lookAgain(template) })
+    this.#sources = new CloneSources({ ...deps, onChange: (name) => this.#lookAgain(name) })
     this.#clones = cloneResolver({
       find: (from) => this.#sources.find(from),
       madeIn: (namespace) => state.index.claimsIn(namespace),
@@ -65,11 +65,21 @@ export class PopulationReconciler implements Reconciler {
     }
     if (state.isPaused && !isGateShut(namespace)) return undefined
     await state.kinds.know(signal)
-    await this.#sources.know(templatesOf(state), signal)
+    const inForce = await this.#former.inForce(signal)
+    await this.#sources.know(
+      [...state.matchers(), ...inForce].map(({ template }) => template),
+      signal,
+    )
     const conditions = new Conditions(namespace)
     const requeueAfterMs = await this.#judgeAhead(conditions, signal)
     if (requeueAfterMs > 0) return { requeueAfterMs }
     return this.#report(namespace, await this.#pass(namespace, conditions, signal), signal)
+  }
+
+  /** What it copies has changed. */
+  #lookAgain(name: string): void {
+    const template = this.#state.findTemplate(name)
+    this.#state.lookAgain(name, template && this.#former.knownInForce(template))
   }
 
   async #leaveAlone(namespace: Namespace, signal: AbortSignal): Promise<void> {
@@ -122,7 +132,7 @@ export class PopulationReconciler implements Reconciler {
   async #populate(
     conditions: Conditions,
     namespace: Namespace,
-    { wanted, waiting, unrendered, planned }: NamespacePass,
+    { wanted, waiting, held, unrendered, planned }: NamespacePass,
     signal: AbortSignal,
   ): Promise<readonly ObjectResult[]> {
     const { client, records, events } = this.#deps
@@ -131,7 +141,8 @@ export class PopulationReconciler implements Reconciler {
     const name = nameOf(namespace.metadata)
     const policyOf: PopulateRequest['policyOf'] = (template) =>
       waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template), planned.get(template))
-    const older = new Set([...waiting, ...unrendered.map(({ template }) => nameOf(template.metadata))])
+    const older = new Set([...waiting].filter((template) => !held.has(template)))
+    for (const { template } of unrendered) older.add(nameOf(template.metadata))
     const request = {
       namespace,
       templates: wanted,
@@ -193,8 +204,6 @@ export class PopulationReconciler implements Reconciler {
     openedGates.opened(namespace.metadata, this.#state.findNamespace(nameOf(namespace.metadata)))
   }
 }
-
-const templatesOf = (state: PopulationState): NamespaceTemplate[] => [...state.matchers()].map((m) => m.template)
 
 /** `planned`: as it was when the pass was planned. */
 function deletionPolicyOf(

@@ -133,11 +133,12 @@ export class PopulationState {
     return this.#namespaces.size
   }
 
-  /** Every namespace that it selects or has populated. */
-  lookAgain(template: string): void {
+  /** Every namespace that it selects or has populated, or that `inForce`, another version of it, selects. */
+  lookAgain(template: string, inForce?: Matcher): void {
     const concerns = (name: string): boolean => {
       const namespace = this.findNamespace(name)
       if (namespace === undefined) return false
+      if (inForce?.selects(namespace)) return true
       return this.#matchers.get(template)?.selects(namespace) || this.index.holdings.holds(template, name)
     }
     this.surveys.walks.again(`look again ${template}`, this.#enqueueIf(concerns))
@@ -280,6 +281,7 @@ export class PopulationState {
     const after = next && compileMatcher(next)
     if (after === undefined) this.#matchers.delete(name)
     else this.#matchers.set(name, after)
+    if (next !== undefined) this.rollouts.statusChanged(next)
     if (next !== undefined && old !== undefined && saysTheSame(next, old)) {
       if (this.#isOthersStatus(next, old)) this.#doubtStatus(name)
       return undefined

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { FakeClient } from '../../../test/support/fake-client.ts'
 import { internalError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { PendingRevisions, revisionResource, revisionsOf } from './revisions.ts'
+import { heldVersion, PendingRevisions, revisionName, revisionResource, revisionsOf } from './revisions.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 const { signal } = new AbortController()
@@ -92,6 +92,30 @@ test('ten are kept, the newest first', async () => {
   for (let generation = 1; generation <= 12; generation++) pending.add(template(generation))
   await keep()
   expect(await kept()).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3])
+})
+
+test('and the one that is in force, however many came after it', async () => {
+  pending.add(template(1))
+  const status = { observedGeneration: 1 }
+  for (let generation = 2; generation <= 13; generation++) pending.add({ ...template(generation), status })
+  await keep()
+  expect(await kept()).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 1])
+})
+
+describe('the version in force', () => {
+  const revision = async (): Promise<KubeObject> => {
+    pending.add(template(1))
+    await keep()
+    return client.get(revisionResource, { namespace: 'kube-system', name: revisionName('t', 1) })
+  }
+  test('is read from its revision', async () => {
+    const held = heldVersion(template(2, {}, { adopt: false }), await revision())
+    expect(held?.template).toMatchObject({ metadata: { name: 't', generation: 1 }, spec: { adopt: true } })
+  })
+  test('is not that of another template that had the name, nor of one that is not there', async () => {
+    expect(heldVersion(template(2, { uid: 'later' }), await revision())).toBeUndefined()
+    expect(heldVersion(template(2), undefined)).toBeUndefined()
+  })
 })
 
 describe('what fails', () => {

@@ -7,6 +7,8 @@ import { apiVersionOf } from '../../kube/gvk.ts'
 import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { isAlreadyExists, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { heldGeneration, versionOf } from './held-version.ts'
+import type { Matcher } from './match.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
 
 export const revisionResource = { group: 'apps', version: 'v1', resource: 'controllerrevisions' } as const
@@ -21,7 +23,8 @@ export interface TemplateRevision {
   readonly object: KubeObject
 }
 
-const revisionName = (template: string, generation: number): string => `namespacetemplate-${template}-${generation}`
+export const revisionName = (template: string, generation: number): string =>
+  `namespacetemplate-${template}-${generation}`
 
 /** Generations that were seen and are not kept as a revision yet. */
 export class PendingRevisions {
@@ -64,7 +67,7 @@ export class PendingRevisions {
   }
 }
 
-/** Keeps this generation, if it is not kept already, and lets the oldest go. */
+/** Keeps this generation, if it is not kept already, and lets the oldest go that is not in force. */
 async function keepRevision(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
   const { generation = 0 } = template.metadata
   const name = nameOf(template.metadata)
@@ -87,13 +90,14 @@ async function keepRevision(client: Client, template: NamespaceTemplate, signal:
     if (!isAlreadyExists(error)) throw error
     const ref = { namespace: revisionNamespace, name: revisionName(name, generation) }
     const there = await client.get(revisionResource, ref, { signal })
-    if (there.metadata.ownerReferences?.some((o) => o.uid === uid)) return
+    if (isRevisionOf(there, template.metadata)) return
     // Of an earlier template of this name, not yet collected.
     await remove(client, there, signal)
     await client.create(revisionResource, revision, { signal })
   }
-  const kept = await revisionsOf(client, template, signal)
-  for (const { object } of kept.slice(keptRevisions)) await remove(client, object, signal)
+  const held = heldGeneration(template)
+  const old = (await revisionsOf(client, template, signal)).slice(keptRevisions)
+  for (const { object, generation: of } of old) if (of !== held) await remove(client, object, signal)
 }
 
 /** Newest first. */
@@ -108,13 +112,26 @@ export async function revisionsOf(
     ...(signal === undefined ? {} : { signal }),
   })
   return items
-    .filter((o) => o.metadata.ownerReferences?.some((owner) => owner.uid === metadata.uid))
-    .map((object) => ({
-      generation: Number(object['revision']),
-      spec: (object['data'] as { spec?: TemplateRevision['spec'] } | undefined)?.spec ?? {},
-      object,
-    }))
+    .filter((o) => isRevisionOf(o, metadata))
+    .map(readRevision)
     .sort((a, b) => b.generation - a.generation)
+}
+
+/** Not of another template that had its name. */
+export const isRevisionOf = ({ metadata }: KubeObject, { uid }: NamespaceTemplate['metadata']): boolean =>
+  metadata.ownerReferences?.some((owner) => owner.uid === uid) === true
+
+export const readRevision = (object: KubeObject): TemplateRevision => ({
+  generation: Number(object['revision']),
+  spec: (object['data'] as { spec?: TemplateRevision['spec'] } | undefined)?.spec ?? {},
+  object,
+})
+
+/** The version in force; undefined = its revision is not there. */
+export function heldVersion(template: NamespaceTemplate, revision: KubeObject | undefined): Matcher | undefined {
+  if (revision === undefined || !isRevisionOf(revision, template.metadata)) return undefined
+  const { generation, spec } = readRevision(revision)
+  return versionOf(template, generation, spec)
 }
 
 async function remove(client: Client, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {

@@ -42,6 +42,49 @@ test('no namespace is begun, however many may be, before all have been looked at
   expect(world.begin(next, 'a', 'b', 'd')).toEqual(['a', 'b', undefined])
 })
 
+describe('a namespace that the version does not select', () => {
+  const statusOf = (next: Matcher, observedGeneration: number): NamespaceTemplate => ({
+    ...next.template,
+    status: { observedGeneration },
+  })
+  test('waits until the status says that the version is in force, whatever places are free', () => {
+    const world = new World()
+    const next = version(2)
+    world.present = statusOf(next, 1)
+    world.rollouts.surveyed(next, new Set())
+    expect(world.rollouts.beginLeaving(next, 'a')).toBeUndefined()
+    expect([world.rollouts.waiting('t'), world.begin(next, 'b')]).toEqual([1, ['b']])
+    world.rollouts.statusChanged(world.present)
+    expect(world.woken).toEqual([])
+    world.present = statusOf(next, 2)
+    world.rollouts.statusChanged(world.present)
+    expect([world.woken, world.rollouts.waiting('t')]).toEqual([[], 1])
+  })
+
+  test('is woken then, takes its place, and is forgotten when it leaves', () => {
+    const world = new World()
+    const next = version(2, 5)
+    world.present = statusOf(next, 1)
+    world.rollouts.surveyed(next, new Set())
+    for (const name of ['a', 'b', 'c']) world.rollouts.beginLeaving(next, name)
+    expect([world.rollouts.leave('t', 'b'), world.rollouts.leave('t', 'b')]).toEqual([true, false])
+    world.rollouts.forgetNamespace('c')
+    world.present = statusOf(next, 2)
+    world.rollouts.statusChanged(world.present)
+    expect(world.woken).toEqual(['a'])
+    expect(world.rollouts.beginLeaving(next, 'a')).toBeInstanceOf(Function)
+  })
+
+  test('does not wait where no status is known', () => {
+    const world = new World()
+    const next = version(2)
+    world.rollouts.surveyed(next, new Set())
+    expect(world.rollouts.beginLeaving(next, 'a')).toBeInstanceOf(Function)
+    world.rollouts.statusChanged({ metadata: { name: 'other' } })
+    expect(world.woken).toEqual([])
+  })
+})
+
 test('where it would delete in too many it begins none, until it is told of fewer', () => {
   const world = new World()
   const next = version(2)

@@ -20,6 +20,7 @@
  * way goes on from the start, where namespaces that are done cost one comparison each.
  */
 import { nameOf } from '../../kube/metadata.ts'
+import { heldGeneration } from './held-version.ts'
 import { generationOf, isSameVersion, type TemplateLedger } from './ledger.ts'
 import { findBeyond, isDisabled, isRolloutPaused, type Matcher } from './match.ts'
 import { type PruneExcess, stopText } from './prunes.ts'
@@ -58,6 +59,8 @@ interface RolloutState {
   limit: number | undefined
   readonly busy: Set<string>
   readonly waiting: Set<string>
+  /** Not selected by this version, while the status says that another is in force. */
+  readonly leaving: Set<string>
   prunes: Halt | undefined
 }
 
@@ -82,6 +85,7 @@ export class Rollouts {
    */
   begin(version: Matcher, namespace: string, isDone: () => boolean): Release | undefined {
     const state = this.#stateOf(version)
+    state.leaving.delete(namespace)
     const isThere = isSameVersion(this.#deps.ledger.findHeld(version, namespace)?.version, version)
     if (state.settled || isThere) return () => this.#wake(state)
     if (state.limit === undefined || this.#haltOf(state) !== undefined || this.#free(state) <= 0) {
@@ -95,6 +99,27 @@ export class Rollouts {
       state.busy.delete(namespace)
       this.#wake(state)
     }
+  }
+
+  /**
+   * Takes a place for one that the version does not select; undefined = as above. Until its status says that the
+   * version is in force, admission judges the namespace by the one before, and would give it again what is taken away.
+   */
+  beginLeaving(version: Matcher, namespace: string): Release | undefined {
+    const present = this.#deps.findTemplate(templateName(version))
+    const isHeld = present !== undefined && heldGeneration(present) !== undefined
+    if (!isHeld) return this.begin(version, namespace, () => false)
+    this.#stateOf(version).leaving.add(namespace)
+    return undefined
+  }
+
+  /** Its status has changed. */
+  statusChanged(template: NamespaceTemplate): void {
+    const state = this.#states.get(nameOf(template.metadata))
+    if (state === undefined || state.leaving.size === 0 || heldGeneration(template) !== undefined) return
+    for (const namespace of state.leaving) state.waiting.add(namespace)
+    state.leaving.clear()
+    this.#wake(state)
   }
 
   /** No namespace waits for a look at all of them. */
@@ -129,7 +154,8 @@ export class Rollouts {
   }
 
   waiting(template: string): number {
-    return this.#states.get(template)?.waiting.size ?? 0
+    const state = this.#states.get(template)
+    return state === undefined ? 0 : state.waiting.size + state.leaving.size
   }
 
   /** The amount of places, where what failed has all of them and others wait. */
@@ -143,7 +169,7 @@ export class Rollouts {
   leave(template: string, namespace: string): boolean {
     const state = this.#states.get(template)
     if (state === undefined) return false
-    const hadWaited = state.waiting.delete(namespace)
+    const hadWaited = [state.waiting, state.leaving].filter((set) => set.delete(namespace)).length > 0
     // Where its turn had come, that of the next has.
     this.#wake(state)
     return hadWaited
@@ -154,6 +180,7 @@ export class Rollouts {
     for (const state of this.#states.values()) {
       state.busy.delete(namespace)
       state.waiting.delete(namespace)
+      state.leaving.delete(namespace)
       this.#wake(state)
     }
   }
@@ -179,6 +206,7 @@ export class Rollouts {
       limit: undefined,
       busy: new Set(),
       waiting: new Set(),
+      leaving: new Set(),
       prunes: undefined,
     }
     this.#states.set(name, state)

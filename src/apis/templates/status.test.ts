@@ -36,6 +36,46 @@ const rolling = (synced: number, matched: number) => [
 ]
 const differ = (behind: number, matched: number) => `${behind} of ${matched} namespaces differ from the template`
 
+describe('the generation in force is named', () => {
+  const held = (found: Partial<Findings>, before?: TemplateStatus): number | undefined =>
+    status(found, template(before && { status: before })).heldGeneration
+  const rests = { reason: 'Disabled', message: 'off' } as const
+  test.each<{ name: string; found: Partial<Findings>; before?: TemplateStatus; is: number | undefined }>([
+    { name: 'while an edit is stopped', found: { halt }, before: { observedGeneration: 2 }, is: 2 },
+    {
+      name: 'as before, while an edit on top of it is',
+      found: { halt },
+      before: { observedGeneration: 2, heldGeneration: 1 },
+      is: 1,
+    },
+    {
+      name: 'while a template rests that was edited',
+      found: { halt: rests },
+      before: { observedGeneration: 2 },
+      is: 2,
+    },
+    {
+      name: 'not of one that rests as it was',
+      found: { halt: rests },
+      before: { observedGeneration: 3 },
+      is: undefined,
+    },
+    { name: 'not where none was before', found: { halt }, is: undefined },
+    {
+      name: 'not once the newest goes on',
+      found: {},
+      before: { observedGeneration: 3, heldGeneration: 2 },
+      is: undefined,
+    },
+    {
+      name: 'nor where its rollout is paused: new ones are given the newest',
+      found: { halt: { reason: 'Paused', message: 'wait' } },
+      before: { observedGeneration: 2 },
+      is: undefined,
+    },
+  ])('$name', ({ found, before, is }) => expect(held(found, before)).toBe(is))
+})
+
 describe('conditions', () => {
   test.each<{
     name: string

@@ -1,5 +1,6 @@
 /** The status of a template, from what is known of its namespaces. Pure. */
 import { formatTime } from '../../kube/time.ts'
+import { heldGeneration } from './held-version.ts'
 import { generationOf, type Tally } from './ledger.ts'
 import type { Matcher } from './match.ts'
 import { pausedKey, populationConfig } from './population-config.ts'
@@ -24,8 +25,10 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
   const isDeleted = version.template.metadata.deletionTimestamp !== undefined
   const isSynced = !isDeleted && behind <= 0 && failed === 0 && waiting === 0 && extended === 0
   const old = version.template.status?.conditions
+  const held = heldIn(version.template, findings.halt)
   return {
     observedGeneration: generation,
+    ...(held === undefined ? {} : { heldGeneration: held }),
     matched,
     synced,
     failed,
@@ -52,6 +55,11 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
       since(old, nowMs, progress(version, findings)),
     ],
   }
+}
+
+/** What is in force while the newest reaches none: a stop changes nothing, and no edit is looked at in a rest. */
+function heldIn(template: NamespaceTemplate, halt: Halt | undefined): number | undefined {
+  return halt === undefined || halt.reason === 'Paused' ? undefined : heldGeneration(template)
 }
 
 /** Those that failed count too where it selects them no more: what it made there could not be taken away. */

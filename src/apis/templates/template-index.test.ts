@@ -71,6 +71,62 @@ describe('templates', () => {
   })
 })
 
+describe('a template of which an edit reaches no namespace', () => {
+  const edited: Stored = {
+    name: 'a',
+    object: { metadata: { name: 'a', uid: 'u', generation: 2 }, spec: {}, status: { observedGeneration: 1 } },
+  }
+  const before = {
+    metadata: { ownerReferences: [{ uid: 'u' }] },
+    revision: 1,
+    data: { spec: { ...shielding('Secret'), expiry: {}, namespaces: { nameSelector: { include: ['n'] } } } },
+  }
+  const place = 'kube-system/namespacetemplate-a-1'
+  const indexOf = (revisions: ReadonlyMap<string, object>) => {
+    const index = new TemplateIndex()
+    let change: (next: Stored | undefined, old?: Stored) => void = () => {}
+    const lister = {
+      subscribe: (_: object, listener: typeof change) => (change = listener),
+      find: (_: object, namespace: string, name: string) => {
+        const object = revisions.get(`${namespace}/${name}`)
+        return object && { object }
+      },
+    }
+    index.follow({ lister, typeOf: () => ({}) } as never)
+    return { index, change: (next: Stored | undefined, old?: Stored) => change(next, old) }
+  }
+  const shownBy = (index: TemplateIndex) => ({
+    held: [...index.matchers()].map(({ held }) => held?.template.metadata.generation),
+    expires: index.anyExpires(),
+    protects: index.protects({ group: '', kind: 'Secret' } as never),
+  })
+  const all = { held: [1], expires: true, protects: true }
+
+  test('has the version in force beside it, with its ends and what it protects, until that is over', () => {
+    const { index, change } = indexOf(new Map([[place, before]]))
+    change(edited)
+    expect(shownBy(index)).toEqual(all)
+    change({ ...edited, object: { ...edited.object, status: { observedGeneration: 2 } } }, edited)
+    expect(shownBy(index)).toEqual({ held: [undefined], expires: false, protects: false })
+    change(edited)
+    change(undefined, edited)
+    expect(shownBy(index)).toEqual({ held: [], expires: false, protects: false })
+  })
+
+  test.each(['matchers', 'anyExpires'] as const)('has it as soon as its revision is kept: %s', (asked) => {
+    const revisions = new Map<string, object>()
+    const { index, change } = indexOf(revisions)
+    let told = 0
+    index.onProtectedKindsChange(() => told++)
+    change(edited)
+    expect(shownBy(index)).toEqual({ held: [undefined], expires: false, protects: false })
+    revisions.set(place, before)
+    index[asked]()
+    expect(told).toBe(1)
+    expect(shownBy(index)).toEqual(all)
+  })
+})
+
 describe('namespaces on which a template set something', () => {
   let left: string[]
   let index: MetadataIndex

@@ -108,6 +108,8 @@ export interface TemplateFailure {
 
 export interface TemplateStatus {
   observedGeneration?: number
+  /** While `observedGeneration` is stopped or rests: the one that namespaces are given meanwhile. */
+  heldGeneration?: number
   /** Namespaces it selects. */
   matched?: number
   /** Of them, those that hold what this generation says. */
@@ -344,6 +346,11 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
     'status',
     object({
       observedGeneration: { type: 'integer', format: 'int64' },
+      heldGeneration: describe(
+        { type: 'integer', format: 'int64' },
+        'While the newest generation is stopped or rests: the one before it that namespaces are given meanwhile, ' +
+          'new ones too where the newest does not select them.',
+      ),
       matched: { type: 'integer', format: 'int64' },
       synced: { type: 'integer', format: 'int64' },
       failed: { type: 'integer', format: 'int64' },

@@ -102,10 +102,14 @@ export function selects(labels: string): string {
   ].join(' && ')
 }
 
+/** Whether the template populates namespaces, and is not kept from this one. */
+export const isOpen = (annotations: string): string =>
+  `variables.isActive && variables.name != ${text(optedOutNamespace)} && ` +
+  `${valueIn(annotations, optOutAnnotation)} != 'true'`
+
 /** Whether the template populates a namespace with these. */
 export const populates = (labels: string, annotations: string): string =>
-  `variables.isActive && !variables.isDeleted && variables.name != ${text(optedOutNamespace)} && ` +
-  `${valueIn(annotations, optOutAnnotation)} != 'true' && ${selects(labels)}`
+  `!variables.isDeleted && ${isOpen(annotations)} && ${selects(labels)}`
 
 /** Either group's rules count: the kind is one. `name`: an expression; undefined = of no template by name. */
 export const mayTemplates = (verb: string, name?: string): string =>

@@ -16,6 +16,7 @@ import {
 } from '../../apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import {
+  isOpen,
   mayNamespace,
   mayTemplates,
   namespaceVariables,
@@ -141,24 +142,35 @@ const isGuarded: Variable = {
 
 const gateVariables: readonly Variable[] = [
   { name: 'populates', expression: populates('variables.labels', 'variables.annotations') },
+  // What the version in force selects is in another object: it waits, and the controller lets it go.
+  {
+    name: 'isHeld',
+    expression:
+      'has(params.status) && (has(params.status.heldGeneration) || ' +
+      '(has(params.status.observedGeneration) && params.status.observedGeneration != params.metadata.generation))',
+  },
+  {
+    name: 'mayPopulate',
+    expression: `variables.populates || (variables.isHeld && ${isOpen('variables.annotations')})`,
+  },
   isGuarded,
-  // What an update changes by a condition or a parameter, CEL can't say: a webhook does.
+  // What an update changes by a condition or a parameter, or by a version in force, CEL can't say: a webhook does.
   {
     name: 'isAsked',
     expression:
-      'has(params.spec) && (has(params.spec.namespaceMetadata) || has(params.spec.expiry) || ' +
+      'variables.isHeld || has(params.spec) && (has(params.spec.namespaceMetadata) || has(params.spec.expiry) || ' +
       '(variables.isGuarded && (has(params.spec.parameters) || ' +
       '(has(params.spec.objects) && params.spec.objects.exists(o, has(o.when))))))',
   },
 ]
 
-const isShut = `request.operation == 'CREATE' && variables.populates`
+const isShut = `request.operation == 'CREATE' && variables.mayPopulate`
 
 const shutGate = [
   ensure('labels', isShut),
   `(${isShut} ? [JSONPatch{op: 'add', path: '${pointer('labels', pendingLabel)}', value: 'true'}] : [])`,
-  ensure('annotations', 'variables.populates && variables.isAsked'),
-  '(variables.populates && variables.isAsked ? ' +
+  ensure('annotations', 'variables.mayPopulate && variables.isAsked'),
+  '(variables.mayPopulate && variables.isAsked ? ' +
     `[JSONPatch{op: 'add', path: '${pointer('annotations', askedAnnotation)}', value: 'true'}] : [])`,
 ].join(' + ')
 

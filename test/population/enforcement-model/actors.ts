@@ -2,6 +2,7 @@
 import type { JsonObject, KubeObject } from '../../../src/kube/types.ts'
 import type { UserInfo } from '../../../src/kube/user.ts'
 import type { Cluster } from '../enforcement/clusters.ts'
+import { WrittenSpecs } from './in-force.ts'
 import { consentKey, namespaceOfSources } from './oracle.ts'
 import type { SimulatedTime } from './simulated-clock.ts'
 
@@ -56,6 +57,7 @@ export class Actors {
   readonly wereOff: Set<string> = new Set()
   /** `namespace/object` → uid, where the manager that it is left to holds its field. */
   readonly yielded: Map<string, string> = new Map()
+  readonly specs: WrittenSpecs = new WrittenSpecs()
   isPaused: boolean = false
 
   constructor(cluster: Cluster, time: SimulatedTime | undefined) {
@@ -135,10 +137,13 @@ export class Actors {
       metadata: { name },
       spec,
     }
-    const made = await this.ask('admin', 'POST', templates, object)
-    if (made.code !== 409) return made.code
-    const replace = [{ op: 'replace', path: '/spec', value: spec }]
-    return (await this.ask('admin', 'PATCH', `${templates}/${name}`, replace, 'application/json-patch+json')).code
+    let written = await this.ask('admin', 'POST', templates, object)
+    if (written.code === 409) {
+      const replace = [{ op: 'replace', path: '/spec', value: spec }]
+      written = await this.ask('admin', 'PATCH', `${templates}/${name}`, replace, 'application/json-patch+json')
+    }
+    if (written.code < 300) this.specs.note(written.body)
+    return written.code
   }
 
   async deleteTemplate(name: string): Promise<void> {

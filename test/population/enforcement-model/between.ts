@@ -2,7 +2,8 @@
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { isGoing, isInForce, isOff, isOut, nameOf } from '../enforcement/facts.ts'
 import type { Actors } from './actors.ts'
-import { isHalted, isHeld, lost, type World } from './judge.ts'
+import { isHalted } from './in-force.ts'
+import { isHeld, lost, type World } from './judge.ts'
 import { dataOf, hoursOf, type Template, templateLabel } from './oracle.ts'
 
 export function transitionProblems(world: World, before: World, actors: Actors, nowMs: number): string[] {

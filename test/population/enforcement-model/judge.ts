@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../src/kube/types.ts'
 import { publishedAuthorities } from '../../support/empty-cluster.ts'
 import { isGoing, isInForce, isOff, isOut, nameOf, selects } from '../enforcement/facts.ts'
 import type { Actors } from './actors.ts'
+import { isHalted, progressOf } from './in-force.ts'
 import {
   dataOf,
   differs,
@@ -52,9 +53,6 @@ export const isHeld = ({ metadata, spec }: KubeObject): boolean =>
   (spec as { initializers?: unknown } | undefined)?.initializers !== undefined
 
 const isPaused = (template: Template): boolean => progressOf(template) === 'PopulationPaused'
-export const isHalted = (template: Template): boolean => progressOf(template) === 'TooManyPrunes'
-const progressOf = ({ status }: Template): string | undefined =>
-  status?.conditions?.find((c) => c.type === 'Progressing')?.reason
 
 /** Empty = all is as it should be. `before`: as it was at the last quiet time. */
 export function problems(world: World, before: World | undefined, actors: Actors): string[] {
@@ -194,7 +192,32 @@ function haltedProblems(template: Template, world: World, before: World | undefi
   const former = before?.templates.find((t) => nameOf(t) === name)
   const edits = actors.interval.edits.get(name) ?? 0
   if (edits > 1 || (edits === 1 && former !== undefined && isHalted(former))) return found
+  found.push(...newcomerProblems(template, world, before, actors))
   return [...found, ...lost(template, world, before, actors).map((place) => `${place} was taken by halted ${name}`)]
+}
+
+/** What came since the last quiet time holds what the version in force gives, where the newest is not for it. */
+function newcomerProblems(template: Template, world: World, before: World | undefined, actors: Actors): string[] {
+  const found: string[] = []
+  for (const namespace of world.namespaces.values()) {
+    const where = nameOf(namespace)
+    const version = actors.specs.versionFor(template, namespace)
+    const isOld = before?.namespaces.get(where)?.metadata.uid === namespace.metadata.uid
+    if (isOld || isGoing(namespace) || version === undefined || version === template) continue
+    if (parametersOf(version, namespace).fault !== undefined) continue
+    for (const wanted of wantedObjects(version, namespace, world.sources).values()) {
+      const object = world.objects.get(`${where}/${wanted.name}`)
+      const isTheirs = object !== undefined && actors.theirs.has(object.metadata.uid ?? '')
+      const wrong = wanted.whyNot === undefined && !isTheirs ? differs(wanted, object, version) : undefined
+      if (wrong !== undefined) found.push(`${where}/${wanted.name} of halted ${nameOf(template)}: ${wrong}`)
+    }
+    const labels: Readonly<Record<string, string>> = version.spec?.namespaceMetadata?.labels ?? {}
+    for (const [key, text] of Object.entries(labels)) {
+      const [is, must] = [namespace.metadata.labels?.[key], replaced(text, version, namespace)]
+      if (is !== must) found.push(`${where}: label ${key} of halted ${nameOf(template)} is ${is} instead of ${must}`)
+    }
+  }
+  return found
 }
 
 /** Keys that the model's templates set, by template: where none does, a tenant may give them another value. */

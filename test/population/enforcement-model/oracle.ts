@@ -18,6 +18,7 @@ export interface Template extends SelectingTemplate {
   }
   readonly status?: {
     readonly observedGeneration?: number
+    readonly heldGeneration?: number
     readonly matched?: number
     readonly synced?: number
     readonly failed?: number

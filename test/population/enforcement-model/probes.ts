@@ -1,7 +1,8 @@
 /** Dry runs at a quiet time: what must be refused is, and what nothing speaks against comes through. */
 import type { KubeObject } from '../../../src/kube/types.ts'
-import { isGoing, isInForce, nameOf } from '../enforcement/facts.ts'
+import { isGoing, nameOf } from '../enforcement/facts.ts'
 import { type Actors, merge } from './actors.ts'
+import type { WrittenSpecs } from './in-force.ts'
 import { isHeld, type World } from './judge.ts'
 import { hoursOf, parametersOf, protectedLabel, replaced, type Template, templateLabel } from './oracle.ts'
 
@@ -16,7 +17,7 @@ interface Probe {
 
 export async function probeProblems(world: World, actors: Actors): Promise<string[]> {
   const found: string[] = []
-  for (const probe of probesOf(world)) {
+  for (const probe of probesOf(world, actors.specs)) {
     const { what, who, method, path, body, code } = probe
     const type = method === 'PATCH' ? merge : 'application/json'
     const answer = await actors.ask(who, method, `${path}?dryRun=All`, body, type)
@@ -25,24 +26,25 @@ export async function probeProblems(world: World, actors: Actors): Promise<strin
   return found
 }
 
-function* probesOf(world: World): Generator<Probe> {
+function* probesOf(world: World, specs: WrittenSpecs): Generator<Probe> {
   for (const namespace of world.namespaces.values()) {
     const hasContent = !isGoing(namespace) && !isHeld(namespace)
     if (!hasContent) continue
-    yield* ofProtection(world, namespace)
-    yield* ofNamespace(world, namespace)
+    yield* ofProtection(world, namespace, specs)
+    yield* ofNamespace(world, namespace, specs)
   }
-  yield* ofCreation(world)
+  yield* ofCreation(world, specs)
 }
 
-function* ofProtection({ objects, templates }: World, namespace: KubeObject): Generator<Probe> {
+function* ofProtection({ objects, templates }: World, namespace: KubeObject, specs: WrittenSpecs): Generator<Probe> {
   const where = nameOf(namespace)
   for (const [place, object] of objects) {
     const [at, name] = place.split('/')
     const { labels = {} } = object.metadata
     const holder = templates.find((t) => nameOf(t) === labels[templateLabel])
-    if (at !== where || holder === undefined || !isInForce(holder, namespace)) continue
-    const entry = holder.spec?.objects?.find((o) => o.template?.metadata.name === name)
+    const version = holder && specs.versionFor(holder, namespace)
+    if (at !== where || version === undefined) continue
+    const entry = version.spec?.objects?.find((o) => o.template?.metadata.name === name)
     if (entry === undefined || (labels[protectedLabel] !== undefined) !== (entry.protect === true)) continue
     const path = `/api/v1/namespaces/${where}/configmaps/${name}`
     const code = entry.protect === true ? 403 : 200
@@ -51,9 +53,9 @@ function* ofProtection({ objects, templates }: World, namespace: KubeObject): Ge
   }
 }
 
-function* ofNamespace({ templates }: World, namespace: KubeObject): Generator<Probe> {
+function* ofNamespace({ templates }: World, namespace: KubeObject, specs: WrittenSpecs): Generator<Probe> {
   const path = `/api/v1/namespaces/${nameOf(namespace)}`
-  const inForce = templates.filter((t) => isInForce(t, namespace))
+  const inForce = specs.versionsFor(templates, namespace)
   const patch = (what: string, metadata: object, code: number, who: Probe['who'] = 'tenant'): Probe => ({
     ...{ what: `${what} ${nameOf(namespace)}`, who, method: 'PATCH', path, code },
     body: { metadata },
@@ -78,14 +80,13 @@ function* ofNamespace({ templates }: World, namespace: KubeObject): Generator<Pr
 
 const hasSize = ({ spec }: Template): boolean => (spec?.parameters ?? []).some((p) => p.fromLabel === 'size')
 
-function* ofCreation({ templates }: World): Generator<Probe> {
+function* ofCreation({ templates }: World, specs: WrittenSpecs): Generator<Probe> {
   const metadata = { name: 'probe', labels: { tier: 'x', size: 'small' }, annotations: { cost: '1234' } }
   const create = (what: string, more: object, code: number): Probe => ({
     ...{ what, who: 'admin', method: 'POST', path: '/api/v1/namespaces', code },
     body: { metadata: { ...metadata, ...more } },
   })
-  const inForce = templates.filter((t) => isInForce(t, { metadata }))
-  if (inForce.some((t) => isGoing(t))) return
+  const inForce = specs.versionsFor(templates, { metadata })
   const faultOf = (more: object): boolean =>
     inForce.some((t) => parametersOf(t, { metadata: { ...metadata, ...more } }).fault !== undefined)
   if (!faultOf({})) yield create('a namespace with good values', {}, 201)
