@@ -1,6 +1,6 @@
 /**
- * While an edit or a deletion is stopped, or has not been looked at, the version before it is in force: existing
- * namespaces keep what it gave, and new ones are given it where the newest version is not for them.
+ * While an edit or a deletion is stopped the version before it is in force: existing namespaces keep what it gave, and
+ * new ones are given it where the newest version is not for them.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -117,12 +117,37 @@ describe('a mistyped selector that is stopped', () => {
   })
 })
 
-test('a namespace that is created right behind the edit, before anything was looked at, is given it too', async () => {
+test('a namespace that is created right behind the edit, before it is known to be stopped, is given it then', async () => {
   await using world = await start()
   await world.edit('t', { namespaces: tier('typo') })
   await create(world, 'new', { tier: 'a' })
-  await world.status('t', stopped)
-  await expectGiven(world, 'new')
+  await waitFor(world.admin, configMapResource, { namespace: 'new', name: 'one' }, isThere)
+  const isGuarded = (n: KubeObject | undefined): boolean => n?.metadata.labels?.[level] === 'restricted'
+  await waitFor(world.admin, namespaceResource, { name: 'new' }, isGuarded)
+})
+
+test('an edit before the first status is stopped as any other, and the first version in force', async () => {
+  await using world = await PopulationWorld.start()
+  await world.namespaces(2, { labels: { tier: 'a' } })
+  const spec = { namespaces: tier('a'), rollout: { maxPrune: 0 } }
+  await world.template('t', [configMap('one')], spec)
+  await waitFor(world.admin, configMapResource, { namespace: 'ns-0', name: 'one' }, isThere)
+  await world.edit('t', { namespaces: tier('typo') })
+  expect(await world.status('t', stopped)).toMatchObject({ observedGeneration: 2, heldGeneration: 1 })
+  await create(world, 'new', { tier: 'a' })
+  expect(await world.data('new', 'one')).toEqual({ a: '1' })
+})
+
+test('of two edits that are stopped neither is the way back: what is in force is', async () => {
+  await using world = await start()
+  for (const typo of ['typo', 'other']) {
+    const { metadata } = await world.edit('t', { namespaces: tier(typo) })
+    await world.status('t', (s) => stopped(s) && s['observedGeneration'] === metadata.generation)
+  }
+  const { message } = conditionOf(await world.status('t', stopped), 'Progressing') as { message: string }
+  expect(message).toContain(
+    'go back to generation 1, which is in force, with: borough template rollback t --to-generation 1',
+  )
 })
 
 test('the next controller, and a server that begins in a stop, go on with what is in force', async () => {
@@ -144,6 +169,7 @@ test('while all templates are paused an edit reaches new namespaces no more than
   await world.admin.create(configMapResource, { metadata: config, data: { paused: 'true' } })
   await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'PopulationPaused')
   await world.edit('t', { namespaces: tier('typo') })
+  await world.status('t', (s) => s['heldGeneration'] === 1)
   await create(world, 'new', { tier: 'a' })
   await expectGiven(world, 'new')
   await world.admin.delete(configMapResource, config)
@@ -159,6 +185,16 @@ test('a deletion that is stopped goes on giving, to new ones and where an object
   await expectGiven(world, 'new')
   await world.admin.delete(configMapResource, { namespace: 'new', name: 'one' })
   await waitFor(world.admin, configMapResource, { namespace: 'new', name: 'one' }, (o) => o !== undefined)
+})
+
+test('a deletion that is stopped gives nothing when what held it is gone, and the template goes', async () => {
+  await using world = await start()
+  await world.admin.delete(templateResource, { name: 't' })
+  expect(await world.status('t', stopped)).toMatchObject({ heldGeneration: 1 })
+  for (const name of ['ns-0', 'ns-1']) await world.admin.delete(namespaceResource, { name })
+  await waitFor(world.admin, templateResource, { name: 't' }, (t) => t === undefined)
+  await create(world, 'new', { tier: 'a' })
+  await expectNothing(world, 'new')
 })
 
 test('a copy that only the version in force makes comes as soon as its source consents', async () => {

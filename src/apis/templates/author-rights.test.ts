@@ -383,6 +383,7 @@ describe('who opens a template beside whose newest version another is in force',
     return told(lackingForHeld(depsOf([]), { username: 'author', groups }, { next, old, held: undefined, ...given }))
   }
   const status = { observedGeneration: 2, heldGeneration: 1 }
+  const unknown = 'generation 1 may be in force still, and what it gives is not known; try again in a moment'
   test.each<{ name: string; given: Parameters<typeof opening>[0]; groups?: string[]; want: string[][] }>([
     {
       name: 'must be able to give what that gives',
@@ -391,7 +392,7 @@ describe('who opens a template beside whose newest version another is in force',
     },
     {
       name: 'and what the change itself leaves in force',
-      given: { old: at(2, [configMap()], guard) },
+      given: { old: at(2, [configMap()], guard, { observedGeneration: 2 }) },
       want: [['spec.templates[0]', `${needs}, for generation 2, which is in force until this change is`]],
     },
     { name: 'is asked for nothing where it stays shut', given: { held, next: at(2, [], guard) }, want: [] },
@@ -399,7 +400,12 @@ describe('who opens a template beside whose newest version another is in force',
     {
       name: 'can not where nothing tells what it gives',
       given: { old: at(2, [], guard, status) },
-      want: [['status.heldGeneration', 'generation 1, which is in force, has no revision that tells what it gives']],
+      want: [['status.heldGeneration', unknown]],
+    },
+    {
+      name: 'nor before it is known whether what they open is stopped',
+      given: { old: at(2, [], guard, { observedGeneration: 1 }) },
+      want: [['status.heldGeneration', unknown]],
     },
     {
       name: 'but for an administrator',

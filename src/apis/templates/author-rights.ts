@@ -18,7 +18,7 @@ import type { JsonObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import { escalationRefusal } from '../rbac/escalation.ts'
 import { cloneResource } from './clones.ts'
-import { heldGeneration } from './held-version.ts'
+import { generationBefore } from './held-version.ts'
 import { findBeyond } from './match.ts'
 import { setsMetadata } from './namespace-metadata.ts'
 import { identityOf, titleOf } from './render.ts'
@@ -82,8 +82,10 @@ export function lackingForHeld(
   { next, old, held }: Record<'next' | 'old', NamespaceTemplate> & { readonly held: NamespaceTemplate | undefined },
 ): readonly Lack[] {
   if (!isOpened(next, old)) return []
-  if (held === undefined && heldGeneration(old) !== undefined && !user.groups.includes(mastersGroup)) {
-    const message = `generation ${heldGeneration(old)}, which is in force, has no revision that tells what it gives`
+  // Before the status says anything of `old`, that may be found to be stopped.
+  const before = generationBefore(old)
+  if (before !== held?.metadata.generation && !user.groups.includes(mastersGroup)) {
+    const message = `generation ${before} may be in force still, and what it gives is not known; try again in a moment`
     return [{ field: 'status.heldGeneration', message }]
   }
   const inForce = held ?? old

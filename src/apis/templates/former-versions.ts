@@ -22,8 +22,8 @@ export class FormerVersions {
   readonly #client: Client
   readonly #state: PopulationState
   readonly #clones: ResolveClone
-  /** By the uid of the template: its versions when it was of this generation, newest first. */
-  readonly #read = new Map<string, { readonly generation: number | undefined; readonly versions: readonly Matcher[] }>()
+  /** By the uid of the template: its versions when it and what is in force were of these generations, newest first. */
+  readonly #read = new Map<string, { readonly at: string; readonly versions: readonly Matcher[] }>()
 
   constructor(client: Client, state: PopulationState, clones: ResolveClone) {
     this.#client = client
@@ -121,7 +121,9 @@ export class FormerVersions {
     const { generation } = template.metadata
     const uid = uidOf(template.metadata)
     const known = this.#read.get(uid)
-    if (known?.generation === generation && known !== undefined) return known.versions
+    // What is in force has a revision when the status names it, and perhaps not before.
+    const at = `${generation} ${heldGeneration(template)}`
+    if (known?.at === at) return known.versions
     const revisions = (await revisionsOf(this.#client, template, signal)).filter((r) => r.generation !== generation)
     const versions = revisions.map((revision) => versionOf(template, revision.generation, revision.spec))
     // To be deleted is a generation too, which nothing is applied by: what it says was said by one before it.
@@ -130,7 +132,7 @@ export class FormerVersions {
     else versions.unshift(versionOf(template, generation ?? 0, template.spec ?? {}))
     const present = new Set([...this.#state.matchers()].map((m) => m.template.metadata.uid))
     for (const other of this.#read.keys()) if (!present.has(other)) this.#read.delete(other)
-    this.#read.set(uid, { generation, versions })
+    this.#read.set(uid, { at, versions })
     return versions
   }
 }

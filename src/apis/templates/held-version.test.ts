@@ -1,6 +1,6 @@
 /** Which version of a template is in force while its newest one reaches no namespace. */
 import { describe, expect, test } from 'vitest'
-import { heldGeneration, isInForce, versionOf } from './held-version.ts'
+import { generationBefore, heldGeneration, isInForce, versionOf } from './held-version.ts'
 import { compileMatcher, type Matcher, selectTemplates, selectTemplatesLeft, templatesIn } from './match.ts'
 import type { NamespaceTemplate, TemplateStatus } from './types.ts'
 
@@ -15,14 +15,20 @@ const withHeld = (of: NamespaceTemplate): Matcher => ({ ...compileMatcher(of), h
 
 describe('in force is', () => {
   test.each([
-    { name: 'the newest, where nothing has been looked at', status: undefined, is: undefined },
-    { name: 'the newest, once all have been looked at', status: { observedGeneration: 3 }, is: undefined },
-    { name: 'the last that was looked at until then', status: { observedGeneration: 2 }, is: 2 },
-    { name: 'the one that the status names', status: { observedGeneration: 3, heldGeneration: 1 }, is: 1 },
-    { name: 'the same of an edit on top of it', status: { observedGeneration: 2, heldGeneration: 1 }, is: 1 },
-  ])('$name', ({ status, is }) => {
+    { name: 'the newest, where there is no status', status: undefined, is: undefined, next: 1 },
+    { name: 'the newest, once it was looked at', status: { observedGeneration: 3 }, is: undefined, next: undefined },
+    { name: 'the newest, before it was looked at', status: { observedGeneration: 2 }, is: undefined, next: 2 },
+    { name: 'the one that the status names', status: { observedGeneration: 3, heldGeneration: 1 }, is: 1, next: 1 },
+    { name: 'the same of an edit on top of it', status: { observedGeneration: 2, heldGeneration: 1 }, is: 1, next: 1 },
+  ])('$name, and if that is stopped $next', ({ status, is, next }) => {
     expect(heldGeneration(template(status))).toBe(is)
     expect(isInForce(versionOf(template(), 1, {}), template(status))).toBe(is === 1)
+    expect(generationBefore(template(status))).toBe(next)
+  })
+
+  test('the first, where there is no other', () => {
+    for (const generation of [1, undefined])
+      expect(generationBefore(template(undefined, { generation }))).toBe(undefined)
   })
 })
 

@@ -1,16 +1,22 @@
 /**
- * The version of a template that is in force while its newest one reaches no namespace: until all namespaces have been
- * looked at, and for as long as `maxPrune` stops it. Namespaces keep what it gave, and it goes on giving that to those
- * that it selects and the newest does not: a mistyped selector, or a deletion, leaves new ones as guarded as the rest.
+ * The version of a template that is in force while its newest one reaches no namespace, as `maxPrune` stops it.
+ * Namespaces keep what it gave, and it goes on giving that to those that it selects and the newest does not: a mistyped
+ * selector, or a deletion, leaves new ones as guarded as the rest. The status alone says so, in one field: whatever
+ * decides about namespaces reads the same, and a template without it has no other version.
  */
 import { compileMatcher, type Matcher } from './match.ts'
 import type { NamespaceTemplate } from './types.ts'
 
-/** By what the status says; undefined = the newest is in force, or none was before it. */
-export function heldGeneration({ metadata, status }: NamespaceTemplate): number | undefined {
-  const { heldGeneration: held, observedGeneration: observed } = status ?? {}
-  if (held !== undefined) return held
-  return observed === metadata.generation ? undefined : observed
+/** As it is recorded; undefined = the newest is in force. */
+export const heldGeneration = ({ status }: NamespaceTemplate): number | undefined => status?.heldGeneration
+
+/**
+ * Which is to be recorded while the newest reaches none: what is so already, else what the last status was about, and
+ * before there is one the first, which takes nothing away. undefined = none was before the newest.
+ */
+export function generationBefore({ metadata, status }: NamespaceTemplate): number | undefined {
+  const { heldGeneration: held, observedGeneration: observed = 1 } = status ?? {}
+  return held ?? (observed === (metadata.generation ?? 1) ? undefined : observed)
 }
 
 /** Whether this version of the template is in force in its newest one's place. */

@@ -236,6 +236,11 @@ describe('while another version is in force', () => {
       plan: { ...kept, wanted: ['a 1'], attempts: ['a: a 1'], held: [] },
     },
     {
+      name: 'one is given nothing by what is so no more',
+      given: { versions: [version('a', {}, gone)], queued: ['a'], former },
+      plan: nothing,
+    },
+    {
       name: 'one that neither is for is given nothing',
       given: { versions: [stopped], queued: ['a'], in: initializing },
       plan: nothing,
@@ -258,17 +263,17 @@ describe('a template that can not be rendered there', () => {
     },
     {
       name: 'is kept at what was applied before this process began',
-      given: { versions: wrong, former: { a: older('a') } },
+      given: { versions: wrong, former: { a: older('a') }, holds: ['a'] },
       plan: { ...nothing, wanted: ['a 2'], attempts: ['a: a 2 unrendered'], unrendered: 1 },
     },
     {
       name: 'is not kept at what can not be rendered either',
-      given: { versions: wrong, former: { a: older('a', needsSize) } },
+      given: { versions: wrong, former: { a: older('a', needsSize) }, holds: ['a'] },
       plan: { ...nothing, wanted: ['a 3'], attempts: ['a: a 3 unrendered'] },
     },
     {
       name: 'is not kept at what does not select it',
-      given: { versions: wrong, former: { a: older('a', elsewhere) } },
+      given: { versions: wrong, former: { a: older('a', elsewhere) }, holds: ['a'] },
       plan: { ...nothing, wanted: ['a 3'], attempts: ['a: a 3 unrendered'] },
     },
     {

@@ -69,11 +69,13 @@ function planTemplate(
   const name = nameOf(namespace.metadata)
   const templateName = nameOf(template.metadata)
   const isSelected = !isDeleted && version.selects(namespace)
-  const before = former.get(templateName)
+  const isThere = index.holdings.holds(templateName, name) || state.metadata.holds(templateName, name)
+  const found = former.get(templateName)
+  // What was in force may be so no more since it was looked for.
+  const before = found !== undefined && (isThere || isInForce(found, template)) ? found : undefined
   const known = ledger.findHeld(version, name)
   const isLeft = known !== undefined && !known.version.selects(namespace)
   const held = before !== undefined && (known === undefined || isLeft) ? { version: before, isSelected: true } : known
-  const isThere = index.holdings.holds(templateName, name) || state.metadata.holds(templateName, name)
   if (!isSelected && held === undefined && !isThere) {
     if (rollouts.leave(templateName, name)) state.requestStatus([templateName])
     return

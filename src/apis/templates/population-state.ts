@@ -11,6 +11,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
 import { isGateShut, OpenedGates, tellingLabels } from './gate.ts'
+import { heldGeneration } from './held-version.ts'
 import { NamespaceKeeper } from './kept-namespace.ts'
 import { RecordedKinds } from './kinds.ts'
 import { type KnownKinds, openKnownKinds } from './known-kinds.ts'
@@ -281,7 +282,7 @@ export class PopulationState {
     const after = next && compileMatcher(next)
     if (after === undefined) this.#matchers.delete(name)
     else this.#matchers.set(name, after)
-    if (next !== undefined) this.rollouts.statusChanged(next)
+    if (next !== undefined && old !== undefined) this.#heldChanged(next, old)
     if (next !== undefined && old !== undefined && saysTheSame(next, old)) {
       if (this.#isOthersStatus(next, old)) this.#doubtStatus(name)
       return undefined
@@ -291,6 +292,18 @@ export class PopulationState {
     this.statuses.request(name)
     this.#survey(name, after, before)
     return undefined
+  }
+
+  /** Another version is in force: those that came before that was recorded were given the newest, or nothing. */
+  #heldChanged(next: NamespaceTemplate, old: NamespaceTemplate): void {
+    const held = heldGeneration(next)
+    if (held === heldGeneration(old)) return
+    const name = nameOf(next.metadata)
+    this.rollouts.statusChanged(next)
+    this.statuses.request(name)
+    if (held === undefined) return
+    const mayLack = (namespace: string): boolean => !this.index.holdings.holds(name, namespace)
+    this.surveys.walks.again(`in force ${name}`, this.#enqueueIf(mayLack))
   }
 
   #survey(name: string, after: Matcher | undefined, before: Matcher | undefined): void {

@@ -3,6 +3,7 @@ import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedObject, identityOfApplied } from './applied-records.ts'
+import { generationBefore } from './held-version.ts'
 import { generationOf } from './ledger.ts'
 import { findBeyond, isDisabled, type Matcher } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
@@ -100,14 +101,15 @@ export function stopText(version: Matcher, pruned: ReadonlySet<string>, excess: 
   )
 }
 
-/** Back is to what it said before, which namespaces have: where this is a step back itself, that is what it left. */
+/** Back is to what namespaces have: where this is a step back itself, that is what it left, and no stopped one. */
 function wayBack(version: Matcher): string {
   const name = nameOf(version.template.metadata)
   if (version.template.metadata.deletionTimestamp !== undefined) return keepsWhatItMade(name)
-  const before = generationOf(version) - 1
+  const last = generationOf(version) - 1
+  const before = generationBefore(version.template) ?? last
   if (before < 1) return 'edit it: there is no generation before this one'
   const command = `borough template rollback ${name} --to-generation ${before}`
-  return `go back to generation ${before}, the one before, with: ${command}`
+  return `go back to generation ${before}, ${before === last ? 'the one before' : 'which is in force'}, with: ${command}`
 }
 
 /** A confirmation that is there, and confirms something else. */

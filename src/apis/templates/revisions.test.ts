@@ -10,6 +10,7 @@ const { signal } = new AbortController()
 const template = (generation: number, more: object = {}, spec: object = { adopt: true }): NamespaceTemplate => ({
   metadata: { name: 't', uid: 'u', generation, ...more },
   spec,
+  status: { observedGeneration: generation },
 })
 let client: FakeClient
 let pending: PendingRevisions

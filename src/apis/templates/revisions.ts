@@ -7,7 +7,7 @@ import { apiVersionOf } from '../../kube/gvk.ts'
 import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { isAlreadyExists, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { heldGeneration, versionOf } from './held-version.ts'
+import { generationBefore, versionOf } from './held-version.ts'
 import type { Matcher } from './match.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
 
@@ -95,7 +95,7 @@ async function keepRevision(client: Client, template: NamespaceTemplate, signal:
     await remove(client, there, signal)
     await client.create(revisionResource, revision, { signal })
   }
-  const held = heldGeneration(template)
+  const held = generationBefore(template)
   const old = (await revisionsOf(client, template, signal)).slice(keptRevisions)
   for (const { object, generation: of } of old) if (of !== held) await remove(client, object, signal)
 }

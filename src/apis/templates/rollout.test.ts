@@ -43,9 +43,9 @@ test('no namespace is begun, however many may be, before all have been looked at
 })
 
 describe('a namespace that the version does not select', () => {
-  const statusOf = (next: Matcher, observedGeneration: number): NamespaceTemplate => ({
+  const statusOf = (next: Matcher, heldGeneration?: number): NamespaceTemplate => ({
     ...next.template,
-    status: { observedGeneration },
+    status: { observedGeneration: 2, ...(heldGeneration === undefined ? {} : { heldGeneration }) },
   })
   test('waits until the status says that the version is in force, whatever places are free', () => {
     const world = new World()
@@ -56,7 +56,7 @@ describe('a namespace that the version does not select', () => {
     expect([world.rollouts.waiting('t'), world.begin(next, 'b')]).toEqual([1, ['b']])
     world.rollouts.statusChanged(world.present)
     expect(world.woken).toEqual([])
-    world.present = statusOf(next, 2)
+    world.present = statusOf(next)
     world.rollouts.statusChanged(world.present)
     expect([world.woken, world.rollouts.waiting('t')]).toEqual([[], 1])
   })
@@ -69,7 +69,7 @@ describe('a namespace that the version does not select', () => {
     for (const name of ['a', 'b', 'c']) world.rollouts.beginLeaving(next, name)
     expect([world.rollouts.leave('t', 'b'), world.rollouts.leave('t', 'b')]).toEqual([true, false])
     world.rollouts.forgetNamespace('c')
-    world.present = statusOf(next, 2)
+    world.present = statusOf(next)
     world.rollouts.statusChanged(world.present)
     expect(world.woken).toEqual(['a'])
     expect(world.rollouts.beginLeaving(next, 'a')).toBeInstanceOf(Function)

@@ -37,43 +37,53 @@ const rolling = (synced: number, matched: number) => [
 const differ = (behind: number, matched: number) => `${behind} of ${matched} namespaces differ from the template`
 
 describe('the generation in force is named', () => {
-  const held = (found: Partial<Findings>, before?: TemplateStatus): number | undefined =>
-    status(found, template(before && { status: before })).heldGeneration
+  const held = (found: Partial<Findings>, was?: TemplateStatus, beyond?: true): number | undefined =>
+    status(found, template({ ...(was && { status: was }), spec: (beyond ? { next: 'x' } : {}) as object }))
+      .heldGeneration
   const rests = { reason: 'Disabled', message: 'off' } as const
-  test.each<{ name: string; found: Partial<Findings>; before?: TemplateStatus; is: number | undefined }>([
-    { name: 'while an edit is stopped', found: { halt }, before: { observedGeneration: 2 }, is: 2 },
-    {
-      name: 'as before, while an edit on top of it is',
-      found: { halt },
-      before: { observedGeneration: 2, heldGeneration: 1 },
-      is: 1,
-    },
-    {
-      name: 'while a template rests that was edited',
-      found: { halt: rests },
-      before: { observedGeneration: 2 },
-      is: 2,
-    },
-    {
-      name: 'not of one that rests as it was',
-      found: { halt: rests },
-      before: { observedGeneration: 3 },
-      is: undefined,
-    },
-    { name: 'not where none was before', found: { halt }, is: undefined },
-    {
-      name: 'not once the newest goes on',
-      found: {},
-      before: { observedGeneration: 3, heldGeneration: 2 },
-      is: undefined,
-    },
-    {
-      name: 'nor where its rollout is paused: new ones are given the newest',
-      found: { halt: { reason: 'Paused', message: 'wait' } },
-      before: { observedGeneration: 2 },
-      is: undefined,
-    },
-  ])('$name', ({ found, before, is }) => expect(held(found, before)).toBe(is))
+  test.each<{ name: string; found: Partial<Findings>; before?: TemplateStatus; beyond?: true; is: number | undefined }>(
+    [
+      { name: 'while an edit is stopped', found: { halt }, before: { observedGeneration: 2 }, is: 2 },
+      {
+        name: 'as before, while an edit on top of it is',
+        found: { halt },
+        before: { observedGeneration: 2, heldGeneration: 1 },
+        is: 1,
+      },
+      {
+        name: 'while a template rests that was edited',
+        found: { halt: rests },
+        before: { observedGeneration: 2 },
+        is: 2,
+      },
+      {
+        name: 'not of one that rests as it was',
+        found: { halt: rests },
+        before: { observedGeneration: 3 },
+        is: undefined,
+      },
+      {
+        name: 'as a newer version left it, of what that alone knows',
+        found: { halt: { reason: 'NewerTemplate', message: 'new' } },
+        before: { observedGeneration: 2 },
+        beyond: true,
+        is: undefined,
+      },
+      { name: 'as the first, where no status was before', found: { halt }, is: 1 },
+      {
+        name: 'not once the newest goes on',
+        found: {},
+        before: { observedGeneration: 3, heldGeneration: 2 },
+        is: undefined,
+      },
+      {
+        name: 'nor where its rollout is paused: new ones are given the newest',
+        found: { halt: { reason: 'Paused', message: 'wait' } },
+        before: { observedGeneration: 2 },
+        is: undefined,
+      },
+    ],
+  )('$name', ({ found, before, beyond, is }) => expect(held(found, before, beyond)).toBe(is))
 })
 
 describe('conditions', () => {
@@ -227,8 +237,11 @@ describe('since when', () => {
 
   test('a pause is told beside what was said before', () => {
     const synced = condition('Synced', 'True')
-    const old = template({ status: { matched: 1, conditions: [synced, condition('Progressing', 'True')] } })
+    const old = template({
+      status: { observedGeneration: 3, matched: 1, conditions: [synced, condition('Progressing', 'True')] },
+    })
     expect(pausedStatusOf(old, nowMs)).toEqual({
+      observedGeneration: 3,
       matched: 1,
       conditions: [
         synced,

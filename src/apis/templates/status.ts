@@ -1,8 +1,8 @@
 /** The status of a template, from what is known of its namespaces. Pure. */
 import { formatTime } from '../../kube/time.ts'
-import { heldGeneration } from './held-version.ts'
+import { generationBefore, heldGeneration } from './held-version.ts'
 import { generationOf, type Tally } from './ledger.ts'
-import type { Matcher } from './match.ts'
+import { findBeyond, type Matcher } from './match.ts'
 import { pausedKey, populationConfig } from './population-config.ts'
 import { completeReason, failedReason, type Halt, progressingCondition } from './rollout.ts'
 import type { NamespaceTemplate, TemplateCondition, TemplateFailure, TemplateStatus } from './types.ts'
@@ -25,10 +25,10 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
   const isDeleted = version.template.metadata.deletionTimestamp !== undefined
   const isSynced = !isDeleted && behind <= 0 && failed === 0 && waiting === 0 && extended === 0
   const old = version.template.status?.conditions
-  const held = heldIn(version.template, findings.halt)
+  const { halt } = findings
   return {
     observedGeneration: generation,
-    ...(held === undefined ? {} : { heldGeneration: held }),
+    ...(halt === undefined || halt.reason === 'Paused' ? {} : heldBy(version.template)),
     matched,
     synced,
     failed,
@@ -57,9 +57,16 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
   }
 }
 
-/** What is in force while the newest reaches none: a stop changes nothing, and no edit is looked at in a rest. */
-function heldIn(template: NamespaceTemplate, halt: Halt | undefined): number | undefined {
-  return halt === undefined || halt.reason === 'Paused' ? undefined : heldGeneration(template)
+/** What is in force while the newest reaches none. One that a newer version knows is left as that says. */
+function heldBy(template: NamespaceTemplate): Pick<TemplateStatus, 'heldGeneration'> {
+  const held = findBeyond(template) === undefined ? generationBefore(template) : heldGeneration(template)
+  return held === undefined ? {} : { heldGeneration: held }
+}
+
+/** Nothing is left of it, and nothing is in force any more. */
+export function letGoStatusOf({ status }: NamespaceTemplate): TemplateStatus {
+  const { heldGeneration: _, ...rest } = status ?? {}
+  return rest
 }
 
 /** Those that failed count too where it selects them no more: what it made there could not be taken away. */
@@ -103,10 +110,12 @@ export function surveyingStatusOf(
   return withProgress(template, nowMs, { type: progressingCondition, status: 'True', reason: 'Surveying', message })
 }
 
-function withProgress({ status }: NamespaceTemplate, nowMs: number, progressing: Told): TemplateStatus {
+function withProgress(template: NamespaceTemplate, nowMs: number, progressing: Told): TemplateStatus {
+  const { status } = template
   const old = status?.conditions ?? []
   const told = since(old, nowMs, progressing)
-  return { ...status, conditions: [...old.filter((c) => c.type !== progressingCondition), told] }
+  const conditions = [...old.filter((c) => c.type !== progressingCondition), told]
+  return { ...status, ...heldBy(template), conditions }
 }
 
 /** The share of selected namespaces that the newest generation has reached, those where it failed not among them. */

@@ -74,7 +74,7 @@ describe('templates', () => {
 describe('a template of which an edit reaches no namespace', () => {
   const edited: Stored = {
     name: 'a',
-    object: { metadata: { name: 'a', uid: 'u', generation: 2 }, spec: {}, status: { observedGeneration: 1 } },
+    object: { metadata: { name: 'a', uid: 'u', generation: 2 }, spec: {}, status: { heldGeneration: 1 } },
   }
   const before = {
     metadata: { ownerReferences: [{ uid: 'u' }] },

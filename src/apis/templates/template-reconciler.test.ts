@@ -36,6 +36,8 @@ interface Known {
   waiting?: number
   synced?: number
   errors?: Error[]
+  /** Of its revisions. */
+  keeping?: Error
 }
 let known: Known
 let calls: unknown[]
@@ -87,7 +89,12 @@ beforeEach(() => {
         },
       }),
     },
-    pendingRevisions: { keep: async (_: object, name: string) => void calls.push(['revision', name]) },
+    pendingRevisions: {
+      keep: async (_: object, name: string) => {
+        calls.push(['revision', name])
+        if (known.keeping !== undefined) throw known.keeping
+      },
+    },
   } as unknown as PopulationState
   const client = {
     patch: async (_: object, { name }: { name: string }, patch: { metadata: object }) =>
@@ -124,7 +131,7 @@ describe('a template', () => {
   test('is told its status, and its revision is kept', async () => {
     const found = await reconciled({ stored: template(), matched: 2, synced: 2 })
     expect(statusIn(found)).toMatchObject({ observedGeneration: 3, matched: 2, synced: 2, kinds: [] })
-    expect(found.at(-1)).toEqual(['revision', 't'])
+    expect(found[0]).toEqual(['revision', 't'])
     expect(found.find((call) => Array.isArray(call) && call[0] === 'status')).toMatchObject([
       ...['status', {}, { subresource: 'status', signal }],
     ])
@@ -139,12 +146,15 @@ describe('a template', () => {
     'whose status meets a %s is told again by its next version',
     async (reason) => {
       const found = await reconciled({ stored: template(), errors: [new StatusError('no', { reason })] })
-      expect(found.slice(-2)).toEqual([
-        ['forget kinds', 'u'],
-        ['revision', 't'],
-      ])
+      expect(found.at(-1)).toEqual(['forget kinds', 'u'])
     },
   )
+
+  test('whose revision can not be kept is told its status, and tried again', async () => {
+    const error = new StatusError('no', { reason: 'InternalError' })
+    await expect(reconciled({ stored: template(), keeping: error })).rejects.toBe(error)
+    expect(statusIn(calls)).toMatchObject({ observedGeneration: 3 })
+  })
 
   test('whose status can not be written is tried again', async () => {
     const error = new StatusError('no', { reason: 'InternalError' })
@@ -183,7 +193,7 @@ describe('its status', () => {
     const found = await reconciled({ stored: template({}, before), isPaused: true, matched: 7 })
     expect(statusIn(found)).toMatchObject({ matched: 5 })
     expect(progress(statusIn(found))).toBe('PopulationPaused')
-    expect(found[0]).toEqual(['RolloutPopulationPaused', expect.stringContaining('all templates are paused')])
+    expect(found[1]).toEqual(['RolloutPopulationPaused', expect.stringContaining('all templates are paused')])
   })
 
   const disabled = { annotations: { 'policy/namespace-template-apply': 'disable' } }
@@ -238,6 +248,12 @@ describe('a template that is being deleted', () => {
 
   test('goes where nothing of it is left', async () =>
     expect(await reconciled({ stored: deleted() })).toEqual(released))
+  test('is let go when its status says that nothing is in force any more', async () => {
+    const status = { observedGeneration: 3, heldGeneration: 2, matched: 5 }
+    const found = await reconciled({ stored: deleted([finalizer], status) })
+    expect([statusIn(found), patches(found)]).toEqual([{ observedGeneration: 3, matched: 5 }, []])
+  })
+
   test('leaves the finalizers of others', async () => {
     expect(patches(await reconciled({ stored: deleted(['a/b', finalizer]) }))).toEqual([
       ['patch', 't', { resourceVersion: '7', finalizers: ['a/b'] }],

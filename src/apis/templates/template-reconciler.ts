@@ -6,13 +6,14 @@ import type { Client } from '../../client/client.ts'
 import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
 import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
+import { heldGeneration } from './held-version.ts'
 import { kindsEverOf, kindsOf } from './kinds.ts'
 import { isOptedOut, type Matcher } from './match.ts'
 import type { PopulationDeps } from './population-deps.ts'
 import type { PopulationState } from './population-state.ts'
 import { tellBlockedPrune, tellHalt } from './report.ts'
 import { findRest, type Halt } from './rollout.ts'
-import { pausedStatusOf, populationPaused, statusOf, surveyingStatusOf } from './status.ts'
+import { letGoStatusOf, pausedStatusOf, populationPaused, statusOf, surveyingStatusOf } from './status.ts'
 import { type NamespaceTemplate, type TemplateStatus, templateFinalizer, templateResource } from './types.ts'
 
 export class TemplateReconciler implements Reconciler {
@@ -40,8 +41,7 @@ export class TemplateReconciler implements Reconciler {
       // The next version brings the key back, for its status.
       await addFinalizer(this.#deps.client, template, signal)
     } else {
-      await this.#writeStatus(template, version, signal)
-      await state.pendingRevisions.keep(this.#deps.client, name, signal)
+      await this.#sumUp(template, version, signal)
     }
     return undefined
   }
@@ -58,7 +58,12 @@ export class TemplateReconciler implements Reconciler {
       throw new Error(message)
     }
     if (activePasses.isApplying(name) || this.#isHeld(name, version)) {
-      await this.#writeStatus(template, version, signal)
+      await this.#sumUp(template, version, signal)
+      return
+    }
+    // Who still reads it gives what is in force to new namespaces: it goes when the status says that nothing is.
+    if (heldGeneration(template) !== undefined) {
+      await this.#replaceStatus(template, letGoStatusOf(template), signal)
       return
     }
     recordedKinds.forget(uid)
@@ -82,6 +87,14 @@ export class TemplateReconciler implements Reconciler {
       }
     }
     return isHeldAside && (!surveys.isDone(version) || rollouts.review(version)?.reason === 'TooManyPrunes')
+  }
+
+  /** Its revisions first: the status may name one of them. */
+  async #sumUp(template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> {
+    const keeping = this.#state.pendingRevisions.keep(this.#deps.client, nameOf(template.metadata), signal)
+    const [kept] = await Promise.allSettled([keeping])
+    await this.#writeStatus(template, version, signal)
+    if (kept.status === 'rejected') throw kept.reason
   }
 
   async #writeStatus(template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> {

@@ -145,9 +145,7 @@ const gateVariables: readonly Variable[] = [
   // What the version in force selects is in another object: it waits, and the controller lets it go.
   {
     name: 'isHeld',
-    expression:
-      'has(params.status) && (has(params.status.heldGeneration) || ' +
-      '(has(params.status.observedGeneration) && params.status.observedGeneration != params.metadata.generation))',
+    expression: 'has(params.status) && has(params.status.heldGeneration)',
   },
   {
     name: 'mayPopulate',

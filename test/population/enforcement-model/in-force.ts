@@ -18,8 +18,7 @@ export class WrittenSpecs {
   /** The version in force while the newest is halted, or not looked at: all is paused. undefined = it is the newest. */
   heldOf(template: Template): Template | undefined {
     const { deletionTimestamp: _, ...metadata } = template.metadata
-    const { observedGeneration, heldGeneration } = template.status ?? {}
-    const held = heldGeneration ?? (observedGeneration === metadata.generation ? undefined : observedGeneration)
+    const held = template.status?.heldGeneration
     const spec = held === undefined ? undefined : this.#specs.get(`${metadata.uid} ${held}`)
     return spec && { ...template, metadata, spec }
   }
