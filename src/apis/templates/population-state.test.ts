@@ -167,7 +167,6 @@ test('meanwhile the status says how far it is, and its figures are those of the 
   const { lastTransitionTime: _, ...progressing } = status?.conditions?.[0] ?? {}
   expect({ ...status, conditions: [progressing] }).toEqual({
     ...before,
-    heldGeneration: 1,
     conditions: [
       {
         type: 'Progressing',

@@ -93,9 +93,11 @@ export const populationPaused: Halt = {
     `${populationConfig.namespace}/${populationConfig.name}: namespaces that exist are left as they are`,
 }
 
-/** The status as it is, but for the condition that says why nothing moves. */
-export const pausedStatusOf = (template: NamespaceTemplate, nowMs: number): TemplateStatus =>
-  withProgress(template, nowMs, { type: progressingCondition, status: 'False', ...populationPaused })
+/** The status as it is, but for the condition that says why nothing moves, and what is in force by then. */
+export const pausedStatusOf = (template: NamespaceTemplate, nowMs: number): TemplateStatus => ({
+  ...withProgress(template, nowMs, { type: progressingCondition, status: 'False', ...populationPaused }),
+  ...heldBy(template),
+})
 
 /** The status as it is, but for the condition that says how far the look at all namespaces has come. */
 export function surveyingStatusOf(
@@ -110,12 +112,10 @@ export function surveyingStatusOf(
   return withProgress(template, nowMs, { type: progressingCondition, status: 'True', reason: 'Surveying', message })
 }
 
-function withProgress(template: NamespaceTemplate, nowMs: number, progressing: Told): TemplateStatus {
-  const { status } = template
+function withProgress({ status }: NamespaceTemplate, nowMs: number, progressing: Told): TemplateStatus {
   const old = status?.conditions ?? []
   const told = since(old, nowMs, progressing)
-  const conditions = [...old.filter((c) => c.type !== progressingCondition), told]
-  return { ...status, ...heldBy(template), conditions }
+  return { ...status, conditions: [...old.filter((c) => c.type !== progressingCondition), told] }
 }
 
 /** The share of selected namespaces that the newest generation has reached, those where it failed not among them. */
