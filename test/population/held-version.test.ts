@@ -117,7 +117,7 @@ describe('a mistyped selector that is stopped', () => {
   })
 })
 
-test('a namespace that is created right behind the edit, before it is known to be stopped, is given it then', async () => {
+test('a namespace that is created right behind the edit, before that is stopped, is given it then', async () => {
   await using world = await start()
   await world.edit('t', { namespaces: tier('typo') })
   await create(world, 'new', { tier: 'a' })

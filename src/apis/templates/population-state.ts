@@ -11,7 +11,6 @@ import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
 import { isGateShut, OpenedGates, tellingLabels } from './gate.ts'
-import { heldGeneration } from './held-version.ts'
 import { NamespaceKeeper } from './kept-namespace.ts'
 import { RecordedKinds } from './kinds.ts'
 import { type KnownKinds, openKnownKinds } from './known-kinds.ts'
@@ -294,14 +293,13 @@ export class PopulationState {
     return undefined
   }
 
-  /** Another version is in force: those that came before that was recorded were given the newest, or nothing. */
+  /** Namespaces that came before another version was recorded as in force were given the newest, or nothing. */
   #heldChanged(next: NamespaceTemplate, old: NamespaceTemplate): void {
-    const held = heldGeneration(next)
-    if (held === heldGeneration(old)) return
+    const inForce = this.rollouts.statusChanged(next, old)
     const name = nameOf(next.metadata)
-    this.rollouts.statusChanged(next)
-    this.statuses.request(name)
-    if (held === undefined) return
+    // One that is being deleted may have waited for this.
+    if (inForce === 'none') this.statuses.request(name)
+    if (inForce !== 'other') return
     const mayLack = (namespace: string): boolean => !this.index.holdings.holds(name, namespace)
     this.surveys.walks.again(`in force ${name}`, this.#enqueueIf(mayLack))
   }

@@ -109,7 +109,8 @@ function wayBack(version: Matcher): string {
   const before = generationBefore(version.template) ?? last
   if (before < 1) return 'edit it: there is no generation before this one'
   const command = `borough template rollback ${name} --to-generation ${before}`
-  return `go back to generation ${before}, ${before === last ? 'the one before' : 'which is in force'}, with: ${command}`
+  const which = before === last ? 'the one before' : 'which is in force'
+  return `go back to generation ${before}, ${which}, with: ${command}`
 }
 
 /** A confirmation that is there, and confirms something else. */

@@ -54,10 +54,11 @@ describe('a namespace that the version does not select', () => {
     world.rollouts.surveyed(next, new Set())
     expect(world.rollouts.beginLeaving(next, 'a')).toBeUndefined()
     expect([world.rollouts.waiting('t'), world.begin(next, 'b')]).toEqual([1, ['b']])
-    world.rollouts.statusChanged(world.present)
-    expect(world.woken).toEqual([])
+    const held = world.present
+    expect([world.rollouts.statusChanged(held, held), world.woken]).toEqual([undefined, []])
+    expect([world.rollouts.statusChanged(held, statusOf(next)), world.woken]).toEqual(['other', []])
     world.present = statusOf(next)
-    world.rollouts.statusChanged(world.present)
+    expect(world.rollouts.statusChanged(world.present, held)).toBe('none')
     expect([world.woken, world.rollouts.waiting('t')]).toEqual([[], 1])
   })
 
@@ -69,8 +70,9 @@ describe('a namespace that the version does not select', () => {
     for (const name of ['a', 'b', 'c']) world.rollouts.beginLeaving(next, name)
     expect([world.rollouts.leave('t', 'b'), world.rollouts.leave('t', 'b')]).toEqual([true, false])
     world.rollouts.forgetNamespace('c')
+    const held = world.present
     world.present = statusOf(next)
-    world.rollouts.statusChanged(world.present)
+    world.rollouts.statusChanged(world.present, held)
     expect(world.woken).toEqual(['a'])
     expect(world.rollouts.beginLeaving(next, 'a')).toBeInstanceOf(Function)
   })
@@ -80,7 +82,8 @@ describe('a namespace that the version does not select', () => {
     const next = version(2)
     world.rollouts.surveyed(next, new Set())
     expect(world.rollouts.beginLeaving(next, 'a')).toBeInstanceOf(Function)
-    world.rollouts.statusChanged({ metadata: { name: 'other' } })
+    const other = { metadata: { name: 'other' } }
+    expect(world.rollouts.statusChanged(other, { ...other, status: { heldGeneration: 1 } })).toBe('none')
     expect(world.woken).toEqual([])
   })
 })

@@ -113,13 +113,17 @@ export class Rollouts {
     return undefined
   }
 
-  /** Its status has changed. */
-  statusChanged(template: NamespaceTemplate): void {
-    const state = this.#states.get(nameOf(template.metadata))
-    if (state === undefined || state.leaving.size === 0 || heldGeneration(template) !== undefined) return
+  /** Whether its status names another version as in force now, or none any more; undefined = as before. */
+  statusChanged(next: NamespaceTemplate, old: NamespaceTemplate): 'other' | 'none' | undefined {
+    const held = heldGeneration(next)
+    if (held === heldGeneration(old)) return undefined
+    if (held !== undefined) return 'other'
+    const state = this.#states.get(nameOf(next.metadata))
+    if (state === undefined) return 'none'
     for (const namespace of state.leaving) state.waiting.add(namespace)
     state.leaving.clear()
     this.#wake(state)
+    return 'none'
   }
 
   /** No namespace waits for a look at all of them. */
