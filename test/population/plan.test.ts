@@ -284,7 +284,11 @@ describe('revisions', () => {
 
   test('every generation is kept, the last ten of them, and all go with the template', async () => {
     await world.template('t', [configMap('one')])
-    for (let n = 2; n <= 12; n++) await world.edit('t', { templates: [configMap('one', { a: String(n) })] })
+    const edit = (n: number) => world.edit('t', { templates: [configMap('one', { a: String(n) })] })
+    for (let n = 2; n <= 11; n++) await edit(n)
+    // Until then the first may be found to be in force.
+    await world.status('t', (s) => s['observedGeneration'] === 11)
+    await edit(12)
     await expect.poll(kept).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
     await world.admin.delete(templateResource, { name: 't' })
     await waitFor(world.admin, templateResource, { name: 't' }, (t) => t === undefined)
