@@ -216,6 +216,50 @@ test('a copy that only the version in force makes comes as soon as its source co
   expect(copy?.['data']).toEqual({ of: 'platform' })
 })
 
+describe('attack: a protected object, while what protects it is stopped', () => {
+  const quotaResource = { group: '', version: 'v1', resource: 'resourcequotas' }
+  const quota = (pods: string): JsonObject => ({
+    ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'quota' } },
+    spec: { hard: { pods } },
+  })
+  const only = { namespace: 'ns-0', name: 'quota' }
+
+  /** A tenant and an author who may write quotas, and may not bypass. */
+  async function guarded(): Promise<{ readonly world: PopulationWorld; readonly mallory: Client }> {
+    const world = await start({ objects: [{ protect: true, template: quota('10') }], driftPolicy: 'Report' })
+    await world.admin.create({ group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }, {
+      metadata: { name: 'mallory' },
+      rules: [
+        { verbs: ['*'], apiGroups: [''], resources: ['resourcequotas'] },
+        { verbs: ['create', 'patch'], apiGroups: ['policy.borough.dev'], resources: ['namespacetemplates'] },
+      ],
+    } as KubeObject)
+    await world.admin.create({ group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterrolebindings' }, {
+      metadata: { name: 'mallory' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'mallory' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'mallory' }],
+    } as KubeObject)
+    return { world, mallory: world.clientAs('mallory') }
+  }
+  const another = { metadata: { name: 'first' }, spec: { namespaces: tier('a'), templates: [quota('1000')] } }
+
+  test.each([
+    { name: 'a mistyped selector', change: (w: PopulationWorld) => w.edit('t', { namespaces: tier('typo') }) },
+    { name: 'an edit that drops it', change: (w: PopulationWorld) => w.edit('t', { objects: [] }) },
+    { name: 'a deletion', change: (w: PopulationWorld) => w.admin.delete(templateResource, { name: 't' }) },
+  ])('by $name: no tenant changes it, and no other template takes its place', async ({ change }) => {
+    const { world, mallory } = await guarded()
+    await using _ = world
+    await change(world)
+    await world.status('t', stopped)
+    const write = await refusal(mallory.patch(quotaResource, only, { spec: { hard: { pods: '1000' } } }))
+    expect(write.message).toMatch(/template "t" protects it; holders of the verb "bypass"/)
+    const place = await refusal(mallory.create(templateResource, another))
+    expect(place.message).toMatch(/takes the place of ResourceQuota\/quota of template "t", which protects it/)
+    expect((await world.admin.get(quotaResource, only))['spec']).toEqual({ hard: { pods: '10' } })
+  })
+})
+
 describe('attack: an author opens what an administrator wrote, once it is in force beside a harmless edit', () => {
   const guard = 'policy/namespace-template-require-permission'
   const rbac = 'rbac.authorization.k8s.io'

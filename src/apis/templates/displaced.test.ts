@@ -104,6 +104,20 @@ test.each<{ name: string; given: NamespaceTemplate; other?: NamespaceTemplate; i
   expect(lacksOf(given, other).lacks).toHaveLength(isAsked ? 1 : 0)
 })
 
+test.each<{ name: string; other: NamespaceTemplate }>([
+  { name: 'an edit of its selector', other: team([shut(configMap('policy'))], { tier: 'typo' }) },
+  { name: 'an edit that drops the object', other: team([]) },
+  { name: 'an edit that leaves both as they are', other: team() },
+  { name: 'its deletion', other: { ...team(), metadata: { name: 'team', deletionTimestamp: '2026-11-24T06:00:00Z' } } },
+])('its author is asked, and told, once for what is in force while $name is stopped', ({ other }) => {
+  const given = template('a', [open(configMap('policy'))], { tier: 'small' })
+  const matchers = () => [{ ...compileMatcher(other), held: compileMatcher(team()) }]
+  const authorizer = { authorize: () => ({ allowed: false, reason: '' }) } as unknown as Authorizer
+  const lacks = missingBypass({ authorizer, matchers }, { username: 'author', groups: [] }, given)
+  expect(lacks.map(({ field }) => field)).toEqual(['spec.objects[0].template'])
+  expect(displacedWarnings({ matchers }, given)).toHaveLength(1)
+})
+
 test('its author is told what another template loses to it, and it is not told where it loses', () => {
   const told = (given: NamespaceTemplate, other: NamespaceTemplate): string[] =>
     displacedWarnings({ matchers: () => [compileMatcher(other), compileMatcher(given)] }, given)

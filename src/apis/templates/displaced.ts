@@ -8,7 +8,7 @@ import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { Lack } from './author-rights.ts'
-import { isDisabled, type Matcher } from './match.ts'
+import { isDisabled, type Matcher, templatesIn } from './match.ts'
 import { mayDo } from './may-do.ts'
 import { identityOf, titleOf } from './render.ts'
 import { objectsOf, type TemplateObject } from './template-objects.ts'
@@ -21,17 +21,18 @@ export function missingBypass(
   user: UserInfo,
   template: NamespaceTemplate,
 ): Lack[] {
-  const lacks: Lack[] = []
-  for (const { template: other } of matchers()) {
+  const lacks = new Map<string, Lack>()
+  // While a change of the other is stopped, namespaces hold what the version in force protects.
+  for (const other of [...matchers()].flatMap(templatesIn)) {
     const name = nameOf(other.metadata)
     for (const { own, theirs } of placesTaken(template, other)) {
       if (theirs.protect !== true || mayDo(authorizer, user, 'bypass', name)) continue
       const what = `${titleOf(theirs.source)} of template ${JSON.stringify(name)}`
       const message = `takes the place of ${what}, which protects it: needs "bypass" on that template`
-      lacks.push({ field: own.field, message })
+      lacks.set(`${own.field} ${what}`, { field: own.field, message })
     }
   }
-  return lacks
+  return [...lacks.values()]
 }
 
 /** An object of one template in the place of another's, as far as their names and labels tell. */
@@ -81,16 +82,17 @@ export function displacedWarnings(
   template: NamespaceTemplate,
 ): string[] {
   if (isDisabled(template)) return []
-  const told: string[] = []
-  for (const { template: other } of matchers()) {
+  const all = new Set<string>()
+  for (const other of [...matchers()].flatMap(templatesIn)) {
     if (isDisabled(other)) continue
     for (const { own, theirs } of placesTaken(template, other)) {
-      told.push(
+      all.add(
         `${own.field}: where template ${JSON.stringify(other.metadata.name)} selects a namespace too, ` +
           `${titleOf(theirs.source)} comes from this one and no more from that: the first by name gives it`,
       )
     }
   }
+  const told = [...all]
   const more = told.length - mostTold
   return more <= 0 ? told : [...told.slice(0, mostTold), `and ${more} more objects in the place of others`]
 }

@@ -37,6 +37,7 @@ const recorded = (more: Partial<AppliedObject> = {}): AppliedObject => ({
 
 interface Given {
   readonly templates?: readonly NamespaceTemplate[]
+  readonly inForce?: NamespaceTemplate
   readonly records?: readonly AppliedObject[]
   readonly write?: Partial<Attributes> & { readonly [key: string]: unknown }
   readonly rights?: string
@@ -44,13 +45,20 @@ interface Given {
 }
 const protecting = template('t', [entry('c')])
 
-function refusal({ templates = [protecting], records = [], write = {}, rights, namespace }: Given): string | undefined {
+function refusal({
+  templates = [protecting],
+  inForce,
+  records = [],
+  write = {},
+  rights,
+  namespace,
+}: Given): string | undefined {
   const plugin = templateProtection({
     authorizer: {
       authorize: ({ verb, name }: { verb: string; name: string }) => ({ allowed: `${verb} ${name}` === rights }),
     },
     records: { of: (name: string) => (name === 'n' ? records : []) },
-    matchers: () => templates.map(compileMatcher),
+    matchers: () => templates.map((t) => ({ ...compileMatcher(t), held: inForce && compileMatcher(inForce) })),
     protects: () => true,
     onProtectedKindsChange: () => {},
     findNamespace: (name: string) => (namespace === null ? undefined : (namespace ?? { metadata: { name } })),
@@ -202,6 +210,30 @@ describe('a protected object', () => {
       is: refused('update'),
     },
   ])('$name', ({ given, is }) => expect(refusal(given)).toBe(is))
+})
+
+describe('while an edit that drops a protected object is stopped', () => {
+  const inForce = { ...protecting, metadata: { name: 't', generation: 1 } }
+  const dropped = { ...template('t', [entry('d')]), metadata: { name: 't', generation: 2 } }
+  const [next, old] = [object('c', { labels: { a: 'b' } }), object('c')]
+  const write = { operation: 'UPDATE', object: next, oldObject: old } as Given['write'] & {}
+  const of = (generation: number): Given => ({
+    templates: [dropped],
+    inForce,
+    records: [recorded({ generation })],
+    write,
+  })
+
+  test('what the version in force made is not changed', () => {
+    expect(refusal(of(1))).toBe(refused('update'))
+    expect(refusal({ ...of(1), write: { operation: 'DELETE', object: undefined, oldObject: old } })).toBe(
+      refused('delete'),
+    )
+  })
+  test('what the newest made is as that says', () => expect(refusal(of(2))).toBeUndefined())
+  test('what another template made is as that says', () => {
+    expect(refusal({ ...of(1), records: [recorded({ template: 'u' })] })).toBeUndefined()
+  })
 })
 
 describe('it is asked', () => {

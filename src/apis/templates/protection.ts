@@ -83,9 +83,23 @@ export const protectedKind = (group: string, kind: string): string => `${group}/
 function candidatesFor(a: Attributes, namespace: Namespace, deps: ProtectionDeps): readonly NamespaceTemplate[] {
   const claim = a.oldObject === undefined ? undefined : claimOf(deps, namespace, identityIn(a))
   if (a.oldObject !== undefined && (claim === undefined || claim.uid !== a.oldObject.metadata.uid)) return []
-  return selectTemplates(deps.matchers(), namespace).filter(
+  const selected = selectTemplates(deps.matchers(), namespace)
+  return [...selected, ...madeBy(claim, namespace, deps)].filter(
     (template) => (claim === undefined || claim.template === template.metadata.name) && mayProtect(template, a),
   )
+}
+
+/** The version in force, where it made the object: the newest may select the namespace and not hold it. */
+function madeBy(
+  claim: AppliedObject | undefined,
+  namespace: Namespace,
+  { matchers }: Pick<ProtectionDeps, 'matchers'>,
+): readonly NamespaceTemplate[] {
+  if (claim === undefined) return []
+  const inForce = [...matchers()].flatMap(({ template, held }) =>
+    held === undefined || claim.generation === template.metadata.generation ? [] : [held],
+  )
+  return selectTemplates(inForce, namespace)
 }
 
 function refuseOthers(
