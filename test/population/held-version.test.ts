@@ -177,6 +177,26 @@ test('while all templates are paused an edit reaches new namespaces no more than
   for (const name of ['ns-0', 'new']) expect(await world.data(name, 'one')).toBeUndefined()
 })
 
+test('a draft, made disabled and corrected before it is enabled, is never in force', async () => {
+  await using world = await PopulationWorld.start()
+  const spec = { namespaces: tier('a'), namespaceMetadata: { labels: { [level]: 'privileged' } }, templates: [] }
+  const off = { 'policy/namespace-template-apply': 'disable' }
+  await world.admin.create(templateResource, { metadata: { name: 't', annotations: off }, spec })
+  expect(await world.status('t', (s) => s['observedGeneration'] === 1)).toMatchObject({ heldGeneration: 0 })
+  await world.edit('t', { namespaces: tier('b'), namespaceMetadata: { labels: { [level]: 'restricted' } } })
+  expect(await world.status('t', (s) => s['observedGeneration'] === 2)).toMatchObject({ heldGeneration: 0 })
+  const config = { namespace: 'kube-system', name: 'borough-population' }
+  await world.admin.create(configMapResource, { metadata: config, data: { paused: 'true' } })
+  const annotations = { 'policy/namespace-template-apply': null }
+  await world.admin.patch(templateResource, { name: 't' }, { metadata: { annotations } })
+  await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'PopulationPaused')
+  const labelsOf = async (name: string, value: string) => (await create(world, name, { tier: value })).metadata.labels
+  expect(await labelsOf('of-the-draft', 'a')).not.toHaveProperty(level)
+  expect(await labelsOf('new', 'b')).toMatchObject({ [level]: 'restricted' })
+  await world.admin.delete(configMapResource, config)
+  expect(await world.status('t', (s) => s['synced'] === 1)).not.toHaveProperty('heldGeneration')
+})
+
 test('a deletion that is stopped goes on giving, to new ones and where an object is taken away', async () => {
   await using world = await start()
   await world.admin.delete(templateResource, { name: 't' })

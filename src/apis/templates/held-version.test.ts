@@ -19,6 +19,12 @@ describe('in force is', () => {
     { name: 'the newest, once it was looked at', status: { observedGeneration: 3 }, is: undefined, next: undefined },
     { name: 'the newest, before it was looked at', status: { observedGeneration: 2 }, is: undefined, next: 2 },
     { name: 'the one that the status names', status: { observedGeneration: 3, heldGeneration: 1 }, is: 1, next: 1 },
+    {
+      name: 'none yet of a draft',
+      status: { observedGeneration: 2, heldGeneration: 0 },
+      is: undefined,
+      next: undefined,
+    },
     { name: 'the same of an edit on top of it', status: { observedGeneration: 2, heldGeneration: 1 }, is: 1, next: 1 },
   ])('$name, and if that is stopped $next', ({ status, is, next }) => {
     expect(heldGeneration(template(status))).toBe(is)

@@ -7,8 +7,12 @@
 import { compileMatcher, type Matcher } from './match.ts'
 import type { NamespaceTemplate } from './types.ts'
 
-/** As it is recorded; undefined = the newest is in force. */
-export const heldGeneration = ({ status }: NamespaceTemplate): number | undefined => status?.heldGeneration
+/** What is recorded of a template that was made disabled, until its newest version reaches namespaces: a draft. */
+export const noneYet = 0
+
+/** As it is recorded; undefined = the newest is in force, or none yet. */
+export const heldGeneration = ({ status }: NamespaceTemplate): number | undefined =>
+  status?.heldGeneration === noneYet ? undefined : status?.heldGeneration
 
 /**
  * Which is to be recorded while the newest reaches none: what is so already, else what the last status was about, and
@@ -16,6 +20,7 @@ export const heldGeneration = ({ status }: NamespaceTemplate): number | undefine
  */
 export function generationBefore({ metadata, status }: NamespaceTemplate): number | undefined {
   const { heldGeneration: held, observedGeneration: observed = 1 } = status ?? {}
+  if (held === noneYet) return undefined
   return held ?? (observed === (metadata.generation ?? 1) ? undefined : observed)
 }
 

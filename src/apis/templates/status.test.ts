@@ -69,6 +69,12 @@ describe('the generation in force is named', () => {
         beyond: true,
         is: undefined,
       },
+      {
+        name: 'as none yet, while a draft is edited',
+        found: { halt: rests },
+        before: { observedGeneration: 2, heldGeneration: 0 },
+        is: 0,
+      },
       { name: 'as the first, where no status was before', found: { halt }, is: 1 },
       {
         name: 'not once the newest goes on',

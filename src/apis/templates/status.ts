@@ -1,8 +1,8 @@
 /** The status of a template, from what is known of its namespaces. Pure. */
 import { formatTime } from '../../kube/time.ts'
-import { generationBefore, heldGeneration } from './held-version.ts'
+import { generationBefore, heldGeneration, noneYet } from './held-version.ts'
 import { generationOf, type Tally } from './ledger.ts'
-import { findBeyond, type Matcher } from './match.ts'
+import { findBeyond, isDisabled, type Matcher } from './match.ts'
 import { pausedKey, populationConfig } from './population-config.ts'
 import { completeReason, failedReason, type Halt, progressingCondition } from './rollout.ts'
 import type { NamespaceTemplate, TemplateCondition, TemplateFailure, TemplateStatus } from './types.ts'
@@ -59,9 +59,14 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
 
 /** What is in force while the newest reaches none. One that a newer version knows is left as that says. */
 function heldBy(template: NamespaceTemplate): Pick<TemplateStatus, 'heldGeneration'> {
+  if (isDraft(template)) return { heldGeneration: noneYet }
   const held = findBeyond(template) === undefined ? generationBefore(template) : heldGeneration(template)
   return held === undefined ? {} : { heldGeneration: held }
 }
+
+/** It is disabled, and was so before anybody looked at it: none of its versions ever reached a namespace. */
+const isDraft = (template: NamespaceTemplate): boolean =>
+  template.status?.observedGeneration === undefined ? isDisabled(template) : template.status.heldGeneration === noneYet
 
 /** Nothing is left of it, and nothing is in force any more. */
 export function letGoStatusOf({ status }: NamespaceTemplate): TemplateStatus {

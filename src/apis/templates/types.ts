@@ -108,7 +108,7 @@ export interface TemplateFailure {
 
 export interface TemplateStatus {
   observedGeneration?: number
-  /** While `observedGeneration` is stopped or rests: the one that namespaces are given meanwhile. */
+  /** While `observedGeneration` is stopped or rests: the one that namespaces are given meanwhile. 0 = none was yet. */
   heldGeneration?: number
   /** Namespaces it selects. */
   matched?: number
@@ -349,7 +349,7 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
       heldGeneration: describe(
         { type: 'integer', format: 'int64' },
         'While the newest generation is stopped or rests: the one before it that namespaces are given meanwhile, ' +
-          'new ones too where the newest does not select them.',
+          'new ones too where the newest does not select them. 0: none was in force yet, for it was made disabled.',
       ),
       matched: { type: 'integer', format: 'int64' },
       synced: { type: 'integer', format: 'int64' },

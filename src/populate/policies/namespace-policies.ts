@@ -145,7 +145,7 @@ const gateVariables: readonly Variable[] = [
   // What the version in force selects is in another object: it waits, and the controller lets it go.
   {
     name: 'isHeld',
-    expression: 'has(params.status) && has(params.status.heldGeneration)',
+    expression: 'has(params.status) && has(params.status.heldGeneration) && params.status.heldGeneration > 0',
   },
   {
     name: 'mayPopulate',
