@@ -63,3 +63,10 @@ It is limited by:
 
 `)
 })
+
+test('while its newest generation is stopped it says which is in force beside that', () => {
+  expect(descriptionText({ ...plain, heldGeneration: 3 })).toMatch(
+    /^template t\nThis is its newest generation; namespaces that it does not select are given generation 3\.\n/,
+  )
+  expect(descriptionText(plain)).not.toContain('generation')
+})

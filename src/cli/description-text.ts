@@ -9,7 +9,8 @@ import type {
 import { type Paint, plain } from './colour.ts'
 
 export function descriptionText(description: TemplateDescription, paint: Paint = plain): string {
-  const { template, isDisabled, selects, needs, parameters, sets, expiry, objects, example, giving } = description
+  const { template, isDisabled, heldGeneration, selects, needs, parameters, sets, expiry, objects, example, giving } =
+    description
   const { rights, people, quotas, withoutClusterQuotas } = description
   const given = parameters.map(
     ({ name, from, allowed, default: preset, required }) =>
@@ -33,7 +34,11 @@ export function descriptionText(description: TemplateDescription, paint: Paint =
   const text = blocks.flatMap(([title, lines, asTheyAre]) =>
     lines.length === 0 ? [] : ['', paint('strong', `${title}:`), ...(asTheyAre ? lines : lines.map(indented))],
   )
-  return `${[`template ${template}${isDisabled ? ' (disabled)' : ''}`, ...text].join('\n')}\n`
+  const held =
+    heldGeneration === undefined
+      ? []
+      : [`This is its newest generation; namespaces that it does not select are given generation ${heldGeneration}.`]
+  return `${[`template ${template}${isDisabled ? ' (disabled)' : ''}`, ...held, ...text].join('\n')}\n`
 }
 
 /** Where only the longest life is said, it is also what a namespace gets that says nothing. */

@@ -163,6 +163,27 @@ test('the next controller, and a server that begins in a stop, go on with what i
   expect(await next.status('t', stopped)).toMatchObject({ observedGeneration: 2, heldGeneration: 1 })
 })
 
+test('where an administrator has deleted the revision that is in force, the status says so', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'borough-held-'))
+  onTestFinished(() => rm(dataDir, { recursive: true }))
+  const world = await start({}, dataDir)
+  await world.edit('t', { namespaces: tier('typo') })
+  await world.status('t', stopped)
+  const revisions = { group: 'apps', version: 'v1', resource: 'controllerrevisions' }
+  await world.admin.delete(revisions, { namespace: 'kube-system', name: 'namespacetemplate-t-1' })
+  await world[Symbol.asyncDispose]()
+  await using next = await PopulationWorld.start(dataDir)
+  const lost =
+    '; generation 1, which is in force, is not kept any more (ControllerRevision ' +
+    'kube-system/namespacetemplate-t-1): namespaces that only it selects are given nothing'
+  const messageOf = (s: JsonObject): string => String(conditionOf(s, 'Progressing')?.['message'])
+  const status = await next.status('t', (s) => messageOf(s).endsWith(lost))
+  expect(status).toMatchObject({ heldGeneration: 1 })
+  await create(next, 'new', { tier: 'a' })
+  await expectNothing(next, 'new')
+  expect(await next.data('ns-0', 'one')).toEqual({ a: '1' })
+})
+
 test('while all templates are paused an edit reaches new namespaces no more than those that exist', async () => {
   await using world = await start({ rollout: {} })
   const config = { namespace: 'kube-system', name: 'borough-population' }

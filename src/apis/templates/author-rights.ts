@@ -13,15 +13,17 @@ import type { Authorizer } from '../../authz/authz.ts'
 import { append } from '../../base/append.ts'
 import { parseApiVersion } from '../../kube/gvk.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
+import { nameOf } from '../../kube/metadata.ts'
 import { type PolicyRule, type Role, rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import { escalationRefusal } from '../rbac/escalation.ts'
 import { cloneResource } from './clones.ts'
-import { generationBefore } from './held-version.ts'
+import { generationBefore, heldGeneration } from './held-version.ts'
 import { findBeyond } from './match.ts'
 import { setsMetadata } from './namespace-metadata.ts'
 import { identityOf, titleOf } from './render.ts'
+import { revisionName, revisionNamespace } from './revisions.ts'
 import { objectsOf } from './template-objects.ts'
 import { hasToken } from './tokens.ts'
 import { applyAnnotation, type CloneSource, type NamespaceTemplate, requirePermissionAnnotation } from './types.ts'
@@ -85,7 +87,11 @@ export function lackingForHeld(
   // Before the status says anything of `old`, that may be found to be stopped.
   const before = generationBefore(old)
   if (before !== held?.metadata.generation && !user.groups.includes(mastersGroup)) {
-    const message = `generation ${before} may be in force still, and what it gives is not known; try again in a moment`
+    const message =
+      before !== undefined && before === heldGeneration(old)
+        ? `generation ${before} is in force, and what it gives is not known: ControllerRevision ` +
+          `${revisionNamespace}/${revisionName(nameOf(old.metadata), before)} is not there`
+        : `generation ${before} may be in force still, and what it gives is not known; try again in a moment`
     return [{ field: 'status.heldGeneration', message }]
   }
   const inForce = held ?? old

@@ -4,8 +4,12 @@ import type { Client } from '../../client/client.ts'
 import { describeTemplate, type TemplateDescription } from './describe.ts'
 import type { NamespaceTemplate } from './types.ts'
 
-const said = (spec: NamespaceTemplate['spec'], metadata: object = {}): Promise<TemplateDescription> => {
-  const template = { metadata: { name: 'team', ...metadata }, ...(spec === undefined ? {} : { spec }) }
+const said = (
+  spec: NamespaceTemplate['spec'],
+  metadata: object = {},
+  more: object = {},
+): Promise<TemplateDescription> => {
+  const template = { metadata: { name: 'team', ...metadata }, ...(spec === undefined ? {} : { spec }), ...more }
   const client = { get: async () => template, list: async () => ({ items: [] }) } as unknown as Client
   return describeTemplate(client, 'team', AbortSignal.timeout(60_000))
 }
@@ -16,6 +20,11 @@ test('of one that says nothing: it is for every namespace, and gives none anythi
   const nothing = { ...lists, sets: {}, people: {}, example }
   expect(await said(undefined)).toEqual({ template: 'team', isDisabled: false, ...nothing })
   expect(await said({})).toEqual({ template: 'team', isDisabled: false, ...nothing })
+})
+
+test('while its newest generation is stopped, which is in force beside that', async () => {
+  expect(await said({}, {}, { status: { heldGeneration: 3 } })).toHaveProperty('heldGeneration', 3)
+  expect(await said({}, {}, { status: { heldGeneration: 0 } })).not.toHaveProperty('heldGeneration')
 })
 
 test('it is asked by its name, and told by the name that it has', async () => {

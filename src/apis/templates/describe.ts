@@ -5,6 +5,7 @@ import type { TemplateExpiry } from '../expiry/types.ts'
 import { type DescribedQuota, quotasIn, quotasOver } from './describe-quotas.ts'
 import { type DescribedRight, peopleIn, rightsIn } from './describe-rights.ts'
 import { type ExampleNamespace, exampleNamespace, givingCommands } from './example-namespace.ts'
+import { heldGeneration } from './held-version.ts'
 import { isDisabled } from './match.ts'
 import { metadataParts, titleOfKey } from './namespace-metadata.ts'
 import { allowedFor } from './parameters.ts'
@@ -32,6 +33,8 @@ export interface DescribedParameter {
 export interface TemplateDescription {
   readonly template: string
   readonly isDisabled: boolean
+  /** Which is in force where the newest generation, which is described, does not select a namespace. */
+  readonly heldGeneration?: number
   /** Conditions, all of which a namespace must meet; none = every namespace but kube-system. */
   readonly selects: readonly string[]
   /** Rights that it takes to create such a namespace, beside that to create namespaces. */
@@ -64,10 +67,12 @@ export async function describeTemplate(
   const template = (await client.get(templateResource, { name }, { signal })) as NamespaceTemplate
   const { spec, metadata } = template
   const over = await quotasOver(client, template, signal)
+  const held = heldGeneration(template)
   const isGuarded = metadata.annotations?.[requirePermissionAnnotation] === 'true'
   return {
     template: metadata.name ?? name,
     isDisabled: isDisabled(template),
+    ...(held === undefined ? {} : { heldGeneration: held }),
     selects: selectionOf(template),
     needs: isGuarded ? [`use on namespacetemplates ${name}`] : [],
     parameters: (spec?.parameters ?? []).map(describeParameter),

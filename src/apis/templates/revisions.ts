@@ -3,11 +3,12 @@
  * with their template.
  */
 import type { Client } from '../../client/client.ts'
+import { findObject } from '../../client/find-object.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { isAlreadyExists, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { generationBefore, versionOf } from './held-version.ts'
+import { generationBefore, heldGeneration, versionOf } from './held-version.ts'
 import type { Matcher } from './match.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
 
@@ -132,6 +133,18 @@ export function heldVersion(template: NamespaceTemplate, revision: KubeObject | 
   if (revision === undefined || !isRevisionOf(revision, template.metadata)) return undefined
   const { generation, spec } = readRevision(revision)
   return versionOf(template, generation, spec)
+}
+
+/** The same, read when it is asked for. */
+export async function findHeldVersion(
+  client: Pick<Client, 'get'>,
+  template: NamespaceTemplate,
+  signal?: AbortSignal,
+): Promise<Matcher | undefined> {
+  const generation = heldGeneration(template)
+  if (generation === undefined) return undefined
+  const ref = { namespace: revisionNamespace, name: revisionName(nameOf(template.metadata), generation) }
+  return heldVersion(template, await findObject(client, revisionResource, ref, signal && { signal }))
 }
 
 async function remove(client: Client, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import { generationBefore, heldGeneration, noneYet } from './held-version.ts'
 import { generationOf, type Tally } from './ledger.ts'
 import { findBeyond, isDisabled, type Matcher } from './match.ts'
 import { pausedKey, populationConfig } from './population-config.ts'
+import { revisionName, revisionNamespace } from './revisions.ts'
 import { completeReason, failedReason, type Halt, progressingCondition } from './rollout.ts'
 import type { NamespaceTemplate, TemplateCondition, TemplateFailure, TemplateStatus } from './types.ts'
 
@@ -64,9 +65,21 @@ function heldBy(template: NamespaceTemplate): Pick<TemplateStatus, 'heldGenerati
   return held === undefined ? {} : { heldGeneration: held }
 }
 
-/** It is disabled, and was so before anybody looked at it: none of its versions ever reached a namespace. */
+/** It is disabled, and was so before its first status: none of its versions ever reached a namespace. */
 const isDraft = (template: NamespaceTemplate): boolean =>
   template.status?.observedGeneration === undefined ? isDisabled(template) : template.status.heldGeneration === noneYet
+
+/** What it says of a stop, where the version that it names as in force is not kept: an administrator deleted it. */
+export function withLostVersion(status: TemplateStatus, name: string): TemplateStatus {
+  const generation = status.heldGeneration as number
+  const lost =
+    `; generation ${generation}, which is in force, is not kept any more (ControllerRevision ` +
+    `${revisionNamespace}/${revisionName(name, generation)}): namespaces that only it selects are given nothing`
+  const conditions = (status.conditions ?? []).map((c) =>
+    c.type === progressingCondition ? { ...c, message: `${c.message}${lost}` } : c,
+  )
+  return { ...status, conditions }
+}
 
 /** Nothing is left of it, and nothing is in force any more. */
 export function letGoStatusOf({ status }: NamespaceTemplate): TemplateStatus {

@@ -1,7 +1,8 @@
 /** What becomes of a template in its turn: its finalizer, its status, and when it may go. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { FakeClock } from '../../base/fake-clock.ts'
-import { StatusError } from '../../kube/status-error.ts'
+import type { GroupResource } from '../../kube/gvk.ts'
+import { notFound, StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { compileMatcher } from './match.ts'
 import type { PopulationDeps } from './population-deps.ts'
@@ -38,6 +39,8 @@ interface Known {
   errors?: Error[]
   /** Of its revisions. */
   keeping?: Error
+  /** The revision that is in force. */
+  isLost?: boolean
 }
 let known: Known
 let calls: unknown[]
@@ -97,6 +100,10 @@ beforeEach(() => {
     },
   } as unknown as PopulationState
   const client = {
+    get: async (resource: GroupResource, { name }: { name: string }) => {
+      if (known.isLost) throw notFound(resource, name)
+      return { metadata: { name, ownerReferences: [{ uid: 'u' }] }, revision: 2 }
+    },
     patch: async (_: object, { name }: { name: string }, patch: { metadata: object }) =>
       answer(['patch', name, patch.metadata]),
     update: async (_: object, { status }: NamespaceTemplate, options: object) => answer(['status', status, options]),
@@ -219,6 +226,19 @@ describe('what stops a rollout', () => {
   const halt: Halt = { reason: 'TooManyPrunes', message: 'nine' }
   const events = (found: unknown[]): unknown[] =>
     found.filter((call) => String((call as unknown[])[0]).startsWith('Rollout'))
+
+  test('and where the version in force is not kept any more, that is told', async () => {
+    const messageOf = async (isLost: boolean): Promise<string | undefined> => {
+      const stored = template({}, { observedGeneration: 2 })
+      return statusIn(await reconciled({ stored, halt, isLost }))?.conditions?.find((c) => c.type === 'Progressing')
+        ?.message
+    }
+    expect(await messageOf(false)).toBe('nine')
+    expect(await messageOf(true)).toBe(
+      'nine; generation 2, which is in force, is not kept any more (ControllerRevision ' +
+        'kube-system/namespacetemplate-t-2): namespaces that only it selects are given nothing',
+    )
+  })
 
   test('is told once of each generation, and again when it had gone on', async () => {
     expect(events(await reconciled({ stored: template(), halt }))).toEqual([['RolloutTooManyPrunes', 'nine']])

@@ -12,8 +12,16 @@ import { isOptedOut, type Matcher } from './match.ts'
 import type { PopulationDeps } from './population-deps.ts'
 import type { PopulationState } from './population-state.ts'
 import { tellBlockedPrune, tellHalt } from './report.ts'
+import { findHeldVersion } from './revisions.ts'
 import { findRest, type Halt } from './rollout.ts'
-import { letGoStatusOf, pausedStatusOf, populationPaused, statusOf, surveyingStatusOf } from './status.ts'
+import {
+  letGoStatusOf,
+  pausedStatusOf,
+  populationPaused,
+  statusOf,
+  surveyingStatusOf,
+  withLostVersion,
+} from './status.ts'
 import { type NamespaceTemplate, type TemplateStatus, templateFinalizer, templateResource } from './types.ts'
 
 export class TemplateReconciler implements Reconciler {
@@ -136,7 +144,19 @@ export class TemplateReconciler implements Reconciler {
     await this.#replaceStatus(template, surveyingStatusOf(template, looked, all, this.#deps.clock.now()), signal)
   }
 
-  async #replaceStatus(template: NamespaceTemplate, status: TemplateStatus, signal: AbortSignal): Promise<void> {
+  async #tellLostVersion(
+    template: NamespaceTemplate,
+    status: TemplateStatus,
+    signal: AbortSignal,
+  ): Promise<TemplateStatus> {
+    const told = { ...template, status }
+    if (heldGeneration(told) === undefined) return status
+    const held = await findHeldVersion(this.#deps.client, told, signal)
+    return held === undefined ? withLostVersion(status, nameOf(template.metadata)) : status
+  }
+
+  async #replaceStatus(template: NamespaceTemplate, next: TemplateStatus, signal: AbortSignal): Promise<void> {
+    const status = await this.#tellLostVersion(template, next, signal)
     if (isSameStatus(status, template.status)) return
     const { client } = this.#deps
     const { recordedKinds } = this.#state

@@ -3,19 +3,17 @@ import { Turns } from '../../base/turns.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import { listAll } from '../../client/list-all.ts'
-import { nameOf } from '../../kube/metadata.ts'
 import { clusterRolesResource, type Role } from '../../kube/rbac.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { mayInitialize } from '../initializers/admission.ts'
 import type { TemplateAdmissionDeps } from './admission.ts'
 import { autoOptOut } from './auto-opt-out.ts'
-import { heldGeneration } from './held-version.ts'
 import { compileMatcher, type Matcher } from './match.ts'
 import { populationConfig } from './population-config.ts'
 import { type RemoteAuthorizerDeps, remoteAuthorizer } from './remote-authorizer.ts'
 import { RemoteLookups } from './remote-lookups.ts'
-import { heldVersion, revisionName, revisionNamespace, revisionResource } from './revisions.ts'
-import { type NamespaceTemplate, templateResource } from './types.ts'
+import { findHeldVersion } from './revisions.ts'
+import { templateResource } from './types.ts'
 
 export interface World {
   readonly lookups: RemoteLookups
@@ -70,16 +68,9 @@ async function listMatchers(client: Client): Promise<Matcher[]> {
   return Promise.all(
     (await listAll(client, templateResource)).map(async (template) => ({
       ...compileMatcher(template),
-      held: await findHeld(client, template),
+      held: await findHeldVersion(client, template),
     })),
   )
-}
-
-async function findHeld(client: Client, template: NamespaceTemplate): Promise<Matcher | undefined> {
-  const generation = heldGeneration(template)
-  if (generation === undefined) return undefined
-  const ref = { namespace: revisionNamespace, name: revisionName(nameOf(template.metadata), generation) }
-  return heldVersion(template, await findObject(client, revisionResource, ref))
 }
 
 async function reviewSelf(client: Client, resourceAttributes: object): Promise<boolean> {
