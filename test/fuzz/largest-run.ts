@@ -6,21 +6,41 @@
  * One line of JSON for each request. What took more than the bound is sent again, and the least of three counts: the
  * first time code is compiled that was never run.
  */
-import { parseArgs } from 'node:util'
 import { Pieces, send } from '../../bench/loop-pieces.ts'
 import { startControlPlane } from '../../src/testing/index.ts'
 import { subjects } from '../generated/subjects.ts'
+import { readRunnerFlags } from '../support/runner-flags.ts'
 import { LargestRequests } from './largest.ts'
 
-const { values } = parseArgs({
-  options: {
+const help = `Usage: node test/fuzz/largest-run.ts [options]
+
+Fills each list and map of each kind up to what a body may have, and prints for how long a request holds the event loop
+in one piece, as one line of JSON each.
+
+Options:
+  --from N       the first request (default 0)
+  --count N      so many (default 200)
+  --minutes N    for so long (default 10)
+  --seed N       which requests (default 1)
+  --only REGEX   only those whose title it finds
+  --help
+
+Examples:
+  node test/fuzz/largest-run.ts --count 50 --minutes 2
+  node test/fuzz/largest-run.ts --from 200 --only Deployment
+`
+
+const values = readRunnerFlags(
+  help,
+  {
     seed: { type: 'string', default: '1' },
     from: { type: 'string', default: '0' },
     count: { type: 'string', default: '200' },
     minutes: { type: 'string', default: '10' },
     only: { type: 'string', default: '' },
   },
-})
+  ['from', 'count', 'minutes', 'seed'],
+)
 
 /** Each has so many places that a server is asked for. */
 const perServer = 40

@@ -10,17 +10,36 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readRunnerFlags } from '../support/runner-flags.ts'
 import { type Finding, fuzz, replay, type Step } from './fuzzer.ts'
 
-const { values } = parseArgs({
-  options: {
+const help = `Usage: node test/fuzz/run.ts [options]
+
+Sends random requests, most of which no client sends, to a server in this process, and prints what it tried and found.
+Where it stopped is kept in .cache/fuzz/: the next run of the same seed goes on from there.
+
+Options:
+  --requests N   so many (default 1000000)
+  --minutes N    for so long (default 60)
+  --seed N       which requests (default 1)
+  --replay FILE  sends one finding again
+  --help
+
+Examples:
+  node test/fuzz/run.ts --requests 20000 --minutes 5 --seed 7
+  node test/fuzz/run.ts --replay .cache/fuzz/7-1234.json
+`
+
+const values = readRunnerFlags(
+  help,
+  {
     requests: { type: 'string', default: '1000000' },
     minutes: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
     replay: { type: 'string' },
   },
-})
+  ['requests', 'minutes', 'seed'],
+)
 
 const pathOf = (name: string): string => fileURLToPath(new URL(`../../.cache/fuzz/${name}.json`, import.meta.url))
 

@@ -9,15 +9,31 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readRunnerFlags } from '../support/runner-flags.ts'
 import { type Subject, subjects } from './subjects.ts'
 import { Trials } from './trial.ts'
 import { variationsOf } from './variations.ts'
 import { type Way, ways } from './ways.ts'
 
-const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },
-})
+const help = `Usage: node test/generated/run.ts [options]
+
+Sends all generated objects, in an order that spreads over all ways and kinds, and prints what it tried and found.
+Where it stopped is kept in .cache/generated/: the next run of the same seed goes on from there.
+
+Options:
+  --minutes N    for so long (default 10)
+  --seed N       which objects (default 1)
+  --help
+
+Examples:
+  node test/generated/run.ts --minutes 30 --seed 7
+`
+
+const values = readRunnerFlags(
+  help,
+  { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },
+  ['minutes', 'seed'],
+)
 const seed = Number(values.seed)
 
 /** Each run over all ways and kinds takes another part of their variations. */

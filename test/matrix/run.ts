@@ -9,7 +9,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readRunnerFlags } from '../support/runner-flags.ts'
 import { type Case, fullProduct, type Product } from './cases.ts'
 import { identities } from './identities.ts'
 import { report, run } from './matrix.ts'
@@ -17,15 +17,35 @@ import { routesOf } from './routes.ts'
 import { type Server, serverInProcess, serverOfWorkers } from './server.ts'
 import { makeWorld } from './world.ts'
 
-const { values } = parseArgs({
-  options: {
+const help = `Usage: node test/matrix/run.ts [options]
+
+Tries every route, way of asking and identity, in an order that spreads over all of it, and prints what it tried and
+found. Where it stopped is kept in .cache/matrix/: the next run of the same seed and setting goes on from there.
+
+Options:
+  --minutes N    for so long (default 10)
+  --seed N       in which order (default 1)
+  --own          users may list their own namespaces
+  --sqlite       on a store in a file
+  --workers      on a server of several processes
+  --help
+
+Examples:
+  node test/matrix/run.ts --minutes 10
+  node test/matrix/run.ts --minutes 60 --seed 7 --own --workers
+`
+
+const values = readRunnerFlags(
+  help,
+  {
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: '1' },
     own: { type: 'boolean', default: false },
     sqlite: { type: 'boolean', default: false },
     workers: { type: 'boolean', default: false },
   },
-})
+  ['minutes', 'seed'],
+)
 
 interface Progress {
   /** A product of another size is another one. */

@@ -9,11 +9,32 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readRunnerFlags } from '../support/runner-flags.ts'
 import { describeFailure, runSeeds, runWorker, type Told } from './simulation.ts'
 
-const { values } = parseArgs({
-  options: {
+const help = `Usage: node test/simulation/run.ts [options]
+
+Plays replicas on a simulated etcd, SQLite, and planes on a simulated disk, one seed after the other. What was done is
+kept in .cache/simulation/: the next run goes on from there.
+
+Options:
+  --seeds N      so many (default 100000)
+  --minutes N    for so long (default 600)
+  --processes N  at once (default one for each processor)
+  --afresh       from the first seed on, whatever was done before
+  --seed N       one seed
+  --without N,N  without these of its faults
+  --trace FILE   writes down what happens in it
+  --help
+
+Examples:
+  npm run simulate -- --seeds 100000 --minutes 600
+  node test/simulation/run.ts --seed 42 --without 0,3 --trace trace.txt
+`
+
+const values = readRunnerFlags(
+  help,
+  {
     seeds: { type: 'string', default: '100000' },
     minutes: { type: 'string', default: '600' },
     processes: { type: 'string', default: String(availableParallelism()) },
@@ -23,7 +44,8 @@ const { values } = parseArgs({
     without: { type: 'string' },
     trace: { type: 'string' },
   },
-})
+  ['seeds', 'minutes', 'processes', 'seed'],
+)
 
 const progressFile = fileURLToPath(new URL('../../.cache/simulation/progress.json', import.meta.url))
 const perProcess = 50

@@ -7,12 +7,32 @@
  *
  * Prints each failure with its seed; `--reduce` leaves out the steps that it does not need.
  */
-import { parseArgs } from 'node:util'
+
+import { readRunnerFlags } from '../../support/runner-flags.ts'
 import { tryHistories } from './random-histories.ts'
 import { abreastElsewhere, modelElsewhere, modelOnBorough } from './run-model.ts'
 
-const { values } = parseArgs({
-  options: {
+const help = `Usage: node test/population/enforcement-model/run.ts [options]
+
+Plays random histories of templates and tenants, each of a seed of its own, and prints each failure with its seed.
+
+Options:
+  --from N       the first seed (default 1)
+  --histories N  so many (default 100)
+  --minutes N    for so long (default 60)
+  --abreast N    so many at once
+  --elsewhere    through borough populate, on a cluster of its own
+  --reduce       leaves out the steps that a failure does not need
+  --help
+
+Examples:
+  node test/population/enforcement-model/run.ts --from 1 --histories 500
+  node test/population/enforcement-model/run.ts --from 17 --histories 1 --reduce
+`
+
+const values = readRunnerFlags(
+  help,
+  {
     from: { type: 'string', default: '1' },
     histories: { type: 'string', default: '100' },
     minutes: { type: 'string', default: '60' },
@@ -20,7 +40,8 @@ const { values } = parseArgs({
     elsewhere: { type: 'boolean', default: false },
     reduce: { type: 'boolean', default: false },
   },
-})
+  ['from', 'histories', 'minutes', 'abreast'],
+)
 
 const endMs = performance.now() + Number(values.minutes) * 60_000
 let tried = 0
