@@ -236,6 +236,14 @@ describe.each(clusters)('$where', ({ start }) => {
       expect(status.code).toBe(422)
       expect(faultsIn(status).join()).toContain(fault)
     }
+    // Also where an object names it, which is tried with examples of what it allows.
+    const broken = await refusal(
+      template('sense', [{ name: 'a', fromLabel: 'a', pattern: '[0-9' }], [configMap('a', { a: '$(a)' })]),
+    )
+    expect(faultsIn(broken)).toEqual([
+      'spec.parameters[0].pattern: Invalid value: "[0-9": is no expression of RE2: ' +
+        'error parsing regexp: missing closing ]: `[0-9`',
+    ])
     const many = Array.from({ length: 65 }, (_, i) => ({ name: `p${i}`, fromLabel: 'a' }))
     expect(faultsIn(await refusal(template('sense', many, [])))).toEqual([
       'spec.parameters: Too many: 65: must have at most 64 items',

@@ -140,6 +140,14 @@ describe('examples', () => {
     )
   })
 
+  test('of a pattern that is none are not sought', () => {
+    expect(examples(a({ pattern: '[0-9' }))).toEqual([{ a: '' }])
+    expect(samplesOf([a({ pattern: '[0-9', required: true })])).toEqual({
+      samples: [new Map([['a', '']])],
+      unknown: ['a'],
+    })
+  })
+
   test('are of what the object names', () => {
     const choices = { enum: ['x', 'y'], required: true }
     const { samples } = samplesFor({ data: { '$(b)': '1', c: 'is $(a)!' } }, [a(choices), a({ ...choices, name: 'd' })])

@@ -142,6 +142,8 @@ function examplesOf(parameter: TemplateParameter): readonly string[] {
   const unset = required || preset ? [] : ['']
   if (choices !== undefined) return [...choices, ...unset]
   if (preset) return [preset]
+  // What is wrong with the pattern is told beside this.
+  if (findPatternError(parameter, '') !== undefined) return unset
   const guess = guesses.find((value) => findWrong(parameter, value) === undefined)
   return guess === undefined ? [] : [guess, ...unset]
 }
