@@ -223,6 +223,16 @@ describe.each(clusters)('$where', ({ start, isBorough }) => {
       ])
     })
 
+    test('nor does a namespace that comes to the template bring one of older standards with it', async () => {
+      const version = `${enforce}-version`
+      await namespace('held-late', 'other', { [version]: 'v1.0' })
+      const status = await refusal(label('held-late', { kind: 'held' }))
+      const why = `label ${version}: template "held" sets ${enforce}, and no version of it`
+      expect([status.code, status.message]).toEqual([403, expect.stringContaining(why)])
+      await label('held-late', { kind: 'held', [version]: null })
+      expect((await get('held-late')).metadata.labels).toMatchObject({ [enforce]: 'restricted' })
+    })
+
     test('whoever sends it: an administrator too', async () => {
       await expectRefused(label('held-a', { [enforce]: null }), away.replace('tenant', 'kubernetes-admin'))
     })

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { namespaceResource } from '../namespaces/types.ts'
 import { compileMatcher } from './match.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
-import { metadataHoldersAnnotation, type NamespaceTemplate } from './types.ts'
+import { metadataHoldersAnnotation, type NamespaceTemplate, optOutAnnotation } from './types.ts'
 
 const enforce = 'pod-security.kubernetes.io/enforce'
 const version = `${enforce}-version`
@@ -105,6 +105,7 @@ describe('labels that a template sets', () => {
 })
 
 describe('a level of Pod Security that a template sets without a version', () => {
+  const inTeams = { namespaces: { labelSelector: { matchLabels: { kind: 'team' } } } }
   const at = (value: string, more: object = {}): KubeObject =>
     namespace({ [enforce]: 'restricted', [version]: value, ...more })
   test.each<Case>([
@@ -133,6 +134,26 @@ describe('a level of Pod Security that a template sets without a version', () =>
       templates: [restricted],
       old: at('v1.0'),
       next: at('v1.0', { a: 'b' }),
+    },
+    {
+      name: 'admits no version that was there before in a change that brings the namespace to the template',
+      templates: [template({ [enforce]: 'restricted' }, inTeams)],
+      old: at('v1.0'),
+      next: at('v1.0', { kind: 'team' }),
+      refusal: 'cannot change it to "v1.0"',
+    },
+    {
+      name: 'nor where the namespace opts in again',
+      templates: [restricted],
+      old: { metadata: { ...at('v1.0').metadata, annotations: { [optOutAnnotation]: 'true' } } },
+      next: at('v1.0'),
+      refusal: 'cannot change it to "v1.0"',
+    },
+    {
+      name: 'leaves it in a later change of a namespace that the template selected',
+      templates: [template({ [enforce]: 'restricted' }, inTeams)],
+      old: at('v1.0', { kind: 'team' }),
+      next: at('v1.0', { kind: 'team', a: 'b' }),
     },
     {
       name: 'admits what the template itself says of the version',

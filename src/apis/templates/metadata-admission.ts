@@ -85,7 +85,7 @@ export function checkMetadata(a: Attributes, matchers: Matchers, mayTakeAway: ()
       throw forbidden(a.type, a.name, `${titleOfKey(wanted)} is not as it must be: ${notSet(wanted)}`)
     throw forbidden(a.type, a.name, `${titleOfKey(wanted)}: ${setBy(wanted)}; ${cannotMake(a, is)}`)
   }
-  if (keys.length > 0) refuseOlderStandards(a, keys)
+  if (keys.length > 0) refuseOlderStandards(a, keys, old === undefined ? [] : wantedFor(old, all).keys)
   if (old !== undefined) checkLeft(a, old, keys, all, mayTakeAway)
 }
 
@@ -93,20 +93,24 @@ const podSecurityLevel = /^pod-security\.kubernetes\.io\/(?:enforce|audit|warn)$
 
 /**
  * A level of Pod Security says what it does only together with its version: `restricted` of v1.0 allows privilege
- * escalation. Where a template sets the level and no version, a namespace may ask for the latest and no other.
+ * escalation. Where a template sets the level and no version, a namespace may ask for the latest and no other: who
+ * brings one to the template brings no older version with it. `before`: what templates wanted already.
  * @throws StatusError Forbidden
  */
-function refuseOlderStandards(a: Attributes, keys: readonly WantedKey[]): void {
+function refuseOlderStandards(a: Attributes, keys: readonly WantedKey[], before: readonly WantedKey[]): void {
   for (const level of keys) {
     if (level.part !== 'labels' || !podSecurityLevel.test(level.key)) continue
     const version = { part: level.part, key: `${level.key}-version` }
     const is = valueOf(objectOf(namespaceResource, a), version)
-    const isNew = is !== undefined && (a.oldObject === undefined || is !== valueOf(a.oldObject, version))
-    if (!isNew || is === 'latest' || keys.some(({ key }) => key === version.key)) continue
+    const isKept = a.oldObject !== undefined && is === valueOf(a.oldObject, version) && isAmong(before, level)
+    if (is === undefined || isKept || is === 'latest' || keys.some(({ key }) => key === version.key)) continue
     const why = `template ${JSON.stringify(level.template.metadata.name)} sets ${level.key}, and no version of it`
     throw forbidden(a.type, a.name, `${titleOfKey(version)}: ${why}; ${cannotMake(a, is)}`)
   }
 }
+
+const isAmong = (keys: readonly WantedKey[], { part, key }: WantedKey): boolean =>
+  keys.some((one) => one.part === part && one.key === key)
 
 /**
  * What a template set and says no more stays until the controller takes it away: an edit that is not confirmed, or a
