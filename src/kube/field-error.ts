@@ -81,11 +81,11 @@ export const fieldForbidden = (field: string, detail: string): FieldError => ({
   body: withDetail('Forbidden', detail),
 })
 
-export const fieldNotFound = (field: string, value: unknown): FieldError => ({
+export const fieldNotFound = (field: string, value: unknown, detail?: string): FieldError => ({
   type: 'FieldValueNotFound',
   field,
   get body() {
-    return `Not found: ${show(value)}`
+    return withDetail(`Not found: ${show(value)}`, detail)
   },
 })
 

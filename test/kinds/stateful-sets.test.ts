@@ -5,6 +5,7 @@ import { loadCatalog } from '../../src/catalog/catalog.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { assumeValid } from '../../src/kube/unvalidated.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { notLabel, notSubdomain } from '../support/name-faults.ts'
 import { faultsOf, invalidObject } from '../support/refusal.ts'
 import { Wire } from '../support/wire.ts'
 
@@ -35,15 +36,6 @@ const setOf = (pod: object, spec: object = {}) => ({
   },
 })
 
-const badGroup =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
-  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
-  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-const badLabel =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with " +
-  "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
-  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-
 describe('a stateful set is not created with', () => {
   it.each<[what: string, set: object, ...faults: string[]]>([
     ['pods without containers', setOf({ containers: [] }), 'spec.template.spec.containers: Required value'],
@@ -61,7 +53,7 @@ describe('a stateful set is not created with', () => {
     [
       'a service that has no name of a service',
       setOf({}, { serviceName: 'A' }),
-      `spec.serviceName: Invalid value: "A": ${badLabel}`,
+      `spec.serviceName: Invalid value: "A": ${notLabel}`,
     ],
     [
       'claims that ask for nothing',
@@ -84,7 +76,7 @@ describe('a stateful set is not created with', () => {
       setOf({}, { volumeClaimTemplates: [claim('v', { dataSourceRef: { kind: '', name: '', apiGroup: 'A' } })] }),
       'spec.volumeClaimTemplates[0].spec.dataSourceRef.name: Required value',
       'spec.volumeClaimTemplates[0].spec.dataSourceRef.kind: Required value',
-      `spec.volumeClaimTemplates[0].spec.dataSourceRef.apiGroup: Invalid value: "A": ${badGroup}`,
+      `spec.volumeClaimTemplates[0].spec.dataSourceRef.apiGroup: Invalid value: "A": ${notSubdomain}`,
     ],
     [
       'claims of a source in no group',
@@ -110,7 +102,7 @@ describe('a stateful set is not created with', () => {
         },
       ),
       'spec.volumeClaimTemplates[0].spec: Invalid value: {}: must match dataSourceRef',
-      `spec.volumeClaimTemplates[1].spec.dataSourceRef.namespace: Invalid value: "A": ${badLabel}`,
+      `spec.volumeClaimTemplates[1].spec.dataSourceRef.namespace: Invalid value: "A": ${notLabel}`,
       'spec.volumeClaimTemplates[1].spec: Invalid value: {}: may not be specified when dataSourceRef.namespace is ' +
         'specified',
     ],
@@ -148,6 +140,6 @@ it('what is stored already is not held against a write that leaves it', () => {
   const bad = { containers: [{ ...container, image: '' }] }
   expect(faults(stored({ ...bad, nodeName: 'n' }), stored(bad))).toEqual([])
   expect(faults(stored({ ...bad, nodeName: 'N' }), stored(bad))).toEqual([
-    `spec.template.spec.nodeName: Invalid value: "N": ${badGroup}`,
+    `spec.template.spec.nodeName: Invalid value: "N": ${notSubdomain}`,
   ])
 })

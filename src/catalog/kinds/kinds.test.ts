@@ -386,9 +386,9 @@ describe('what is wrong is said in upstream words', () => {
       ),
       want: [
         'spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type',
-        'spec.volumes[1].name: Duplicate value: "v"',
         'spec.volumes[1].secret.secretName: Required value',
         'spec.containers[0].volumeMounts[0].name: Not found: "x"',
+        'spec.containers[0].volumeMounts[1].name: Not found: "v"',
         'spec.containers[0].volumeMounts[1].mountPath: Invalid value: "/a": must be unique',
         `spec.containers[0].volumeMounts.subPath: Invalid value: "../b": must not contain '..'`,
       ],
@@ -406,11 +406,11 @@ describe('what is wrong is said in upstream words', () => {
           'fully qualified',
         'spec.containers[0].resources.limits[foo]: Invalid value: "foo": must be a standard resource for containers',
         'spec.containers[0].resources.requests[a.b/c]: Invalid value: "1500m": must be an integer',
+        'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1',
         'spec.containers[0].resources.requests[foo]: Invalid value: "foo": must be a standard resource type ' +
           'or fully qualified',
         'spec.containers[0].resources.requests[foo]: Invalid value: "foo": must be a standard resource for containers',
         'spec.containers[0].resources.requests[memory]: Invalid value: "-1": must be greater than or equal to 0',
-        'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1',
       ],
     },
     {

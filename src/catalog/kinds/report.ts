@@ -81,8 +81,8 @@ export class Report {
   duplicate(field: string, value: unknown): void {
     this.errors.push(fieldDuplicate(field, value))
   }
-  notFound(field: string, value: unknown): void {
-    this.errors.push(fieldNotFound(field, value))
+  notFound(field: string, value: unknown, detail?: string): void {
+    this.errors.push(fieldNotFound(field, value, detail))
   }
   tooLong(field: string, maxBytes: number): void {
     this.errors.push(fieldTooLong(field, maxBytes))

@@ -175,9 +175,9 @@ const rows: readonly FaultRow[] = [
       'spec.containers[0].volumeMounts.subPathExpr: Invalid value: "..": must not contain \'..\'',
       'spec.containers[0].volumeDevices[0].name: Not found: "w"',
       'spec.containers[0].volumeDevices[0].devicePath: Required value',
+      'spec.containers[0].volumeDevices[0].name: Invalid value: "w": must not already exist in volumeMounts',
       'spec.containers[0].volumeDevices[0].devicePath: Invalid value: "": must not already exist as a path ' +
         'in volumeMounts',
-      'spec.containers[0].volumeDevices[0].name: Invalid value: "w": must not already exist in volumeMounts',
     ],
   },
   {
@@ -247,14 +247,18 @@ const rows: readonly FaultRow[] = [
       'spec.containers[0].resources.limits[x]: Invalid value: "x": must be a standard resource for containers',
       `spec.containers[0].resources.requests[a b]: Invalid value: "a b": ${notQualified}`,
       'spec.containers[0].resources.requests[a b]: Invalid value: "a b": must be a standard resource for containers',
-      'spec.containers[0].resources.requests[x]: Invalid value: "x": must be a standard resource type or ' +
-        'fully qualified',
-      'spec.containers[0].resources.requests[x]: Invalid value: "x": must be a standard resource for containers',
       'spec.containers[0].resources.requests: Invalid value: "1": must be equal to a.io/b limit of 1500m',
       'spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources',
       'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of -1',
-      'spec.containers[0].resources.claims[0].name: Required value',
-      'spec.containers[0].resources.claims[2]: Duplicate value: "q/"',
+      'spec.containers[0].resources.requests[x]: Invalid value: "x": must be a standard resource type or ' +
+        'fully qualified',
+      'spec.containers[0].resources.requests[x]: Invalid value: "x": must be a standard resource for containers',
+      'spec.containers[0].resources.claims[0]: Required value',
+      'spec.containers[0].resources.claims[1]: Not found: "q": must be one of the names in pod.spec.resourceClaims ' +
+        'which is empty',
+      'spec.containers[0].resources.claims[2]: Duplicate value: "q"',
+      'spec.containers[0].resources.claims[2]: Not found: "q": must be one of the names in pod.spec.resourceClaims ' +
+        'which is empty',
     ],
   },
   {
@@ -323,7 +327,8 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.containers[0].lifecycle': { preStop: { sleep: { seconds: -1 } }, postStart: {} } },
     faults: [
       'spec.containers[0].lifecycle.postStart: Required value: must specify a handler type',
-      'spec.containers[0].lifecycle.preStop.sleep.seconds: Invalid value: -1: must be greater than or equal to 0',
+      'spec.containers[0].lifecycle.preStop.sleep: Invalid value: -1: must be non-negative and less than ' +
+        'terminationGracePeriodSeconds (30)',
     ],
   },
   {
@@ -340,8 +345,8 @@ const rows: readonly FaultRow[] = [
     faults: [
       'spec.volumes[0].name: Required value',
       `spec.volumes[1].name: Invalid value: "A": ${notLabel}`,
-      'spec.volumes[3].name: Duplicate value: "v"',
       'spec.volumes[3].hostPath: Forbidden: may not specify more than 1 volume type',
+      'spec.volumes[3].name: Duplicate value: "v"',
     ],
   },
   {
@@ -349,15 +354,16 @@ const rows: readonly FaultRow[] = [
     name: 'with a folder of its host that is none',
     put: {
       'spec.volumes': [
-        { name: 'a', hostPath: { path: '', type: 'Some' } },
+        { name: 'a', hostPath: { path: '' } },
+        { name: 'c', hostPath: { path: '/a', type: 'Some' } },
         { name: 'b', hostPath: { path: '/a/../b' } },
       ],
     },
     faults: [
       'spec.volumes[0].hostPath.path: Required value',
-      'spec.volumes[0].hostPath.type: Unsupported value: "Some": supported values: "", "BlockDevice", ' +
+      'spec.volumes[1].hostPath.type: Unsupported value: "Some": supported values: "", "BlockDevice", ' +
         '"CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
-      'spec.volumes[1].hostPath.path: Invalid value: "/a/../b": must not contain \'..\'',
+      'spec.volumes[2].hostPath.path: Invalid value: "/a/../b": must not contain \'..\'',
     ],
   },
   {

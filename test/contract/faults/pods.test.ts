@@ -41,9 +41,7 @@ const rows: readonly FaultRow[] = [
       'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, ' +
         'which means "match all values and all keys"',
       `spec.tolerations[1].key: Invalid value: "a b": ${notQualified}`,
-      'spec.tolerations[1].operator: Invalid value: {"Key":"a ' +
-        'b","Operator":"Exists","Value":"v","Effect":"","TolerationSeconds":null}: value must be empty when ' +
-        "`operator` is 'Exists'",
+      'spec.tolerations[1].operator: Invalid value: "v": value must be empty when `operator` is \'Exists\'',
       'spec.tolerations[2].operator: Unsupported value: "Some": supported values: "Equal", "Exists"',
       'spec.tolerations[2].effect: Unsupported value: "Some": supported values: "NoSchedule", ' +
         '"PreferNoSchedule", "NoExecute"',
@@ -169,10 +167,8 @@ const rows: readonly FaultRow[] = [
       'spec.topologySpreadConstraints[0].topologyKey: Required value: can not be empty',
       'spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: "Some": supported values: ' +
         '"DoNotSchedule", "ScheduleAnyway"',
-      `spec.topologySpreadConstraints[1].topologyKey: Invalid value: "a b": ${notQualified}`,
+      'spec.topologySpreadConstraints[1].{topologyKey, whenUnsatisfiable}: Duplicate value: "{a b, DoNotSchedule}"',
       `spec.topologySpreadConstraints[1].labelSelector.matchLabels: Invalid value: "a b": ${notQualified}`,
-      `spec.topologySpreadConstraints[2].topologyKey: Invalid value: "a b": ${notQualified}`,
-      'spec.topologySpreadConstraints[2].{topologyKey, whenUnsatisfiable}: Duplicate value: "{a b, DoNotSchedule}"',
     ],
   },
   {
@@ -181,17 +177,14 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.hostAliases': [{ ip: 'x', hostnames: ['a_b'] }] },
     faults: [
       'spec.hostAliases[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
-      `spec.hostAliases[0].hostnames: Invalid value: "a_b": ${notSubdomain}`,
+      `spec.hostAliases[0].hostnames[0]: Invalid value: "a_b": ${notSubdomain}`,
     ],
   },
   {
     of: 'pod',
     name: 'that ends before it begins',
-    put: { 'spec.activeDeadlineSeconds': 0, 'spec.terminationGracePeriodSeconds': -1 },
-    faults: [
-      'spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive',
-      'spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0',
-    ],
+    put: { 'spec.activeDeadlineSeconds': 0 },
+    faults: ['spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive'],
   },
   {
     of: 'pod',

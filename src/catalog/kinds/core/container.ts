@@ -4,18 +4,28 @@
  *   pkg/util/parsers of Kubernetes 1.36
  */
 import { isExactNumber } from '../../../kube/json-value.ts'
-import { isConfigMapKey } from '../../../kube/names.ts'
 import { type DefaultRule, type DefaultRules, fillUnset, isUnset } from '../default-rules.ts'
-import { findPart, isPortName, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
+import { findPart, isPortName, type Part, partIn, partsIn, type Report, sameValue, textIn } from '../report.ts'
+import { checkEnv } from './env.ts'
+import { checkMounts, type MountedVolumes } from './mounts.ts'
 import { checkLifecycle, checkProbe } from './probe.ts'
 import { checkResourceRequirements } from './resource-requirements.ts'
+import { checkResizes, checkResizesOfInit, checkRestarts } from './restarts.ts'
 
-/** What containers share: the pod's volumes, and names and ports already taken. */
+/** What containers share. */
 export interface ContainerScope {
-  readonly volumes: ReadonlySet<string>
-  readonly hostNetwork: boolean
+  /** Not a template: what is asked of one more strictly. */
+  readonly isPod: boolean
+  readonly volumes: MountedVolumes
+  /** Names of the pod's claims to devices. */
+  readonly claims: ReadonlySet<string>
+  /** The policy of the pod. */
+  readonly restarts: string
+  readonly graceSeconds: number | undefined
+  /** Names of the containers that are not ephemeral. */
+  readonly lasting: ReadonlySet<string>
+  /** Names that came before. */
   readonly names: Set<string>
-  readonly hostPorts: Set<string>
 }
 
 const pullPolicies = ['Always', 'IfNotPresent', 'Never']
@@ -40,44 +50,53 @@ export function checkContainer(
   }
   const image = textIn(container, 'image')
   if (image === '') report.required(`${at}.image`)
-  else if (image !== image.trim()) report.invalid(`${at}.image`, image, 'must not have leading or trailing whitespace')
+  else if (scope.isPod && image !== image.trim())
+    report.invalid(`${at}.image`, image, 'must not have leading or trailing whitespace')
 
   report.oneOf(`${at}.terminationMessagePolicy`, textIn(container, 'terminationMessagePolicy'), messagePolicies)
   report.oneOf(`${at}.imagePullPolicy`, textIn(container, 'imagePullPolicy'), pullPolicies)
 
-  checkPorts(report, `${at}.ports`, container, scope)
+  checkPorts(report, `${at}.ports`, container)
   checkEnv(report, at, container)
   checkMounts(report, at, container, scope.volumes)
-  checkResourceRequirements(report, `${at}.resources`, partIn(container, 'resources'))
+  checkResourceRequirements(report, `${at}.resources`, partIn(container, 'resources'), scope.claims)
+  checkResizes(report, at, container, scope.restarts)
   checkSecurityContext(report, `${at}.securityContext`, findPart(container, 'securityContext'))
-  checkRestartPolicy(report, at, container, role)
-
-  const sidecar = role === 'initContainers' && textIn(container, 'restartPolicy') === 'Always'
-  if (role === 'containers' || sidecar) {
-    checkLifecycle(report, `${at}.lifecycle`, findPart(container, 'lifecycle'))
+  if (role === 'ephemeralContainers') return checkEphemeral(report, at, container, scope)
+  checkRestarts(report, at, container)
+  if (role === 'containers' || textIn(container, 'restartPolicy') === 'Always') {
+    checkLifecycle(report, `${at}.lifecycle`, findPart(container, 'lifecycle'), scope.graceSeconds)
     for (const kind of ['livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
       checkProbe(report, `${at}.${kind}`, findPart(container, kind), kind)
     }
   } else {
-    const why =
-      role === 'initContainers'
-        ? 'may not be set for init containers without restartPolicy=Always'
-        : 'cannot be set for an Ephemeral Container'
-    for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe']) {
-      if (container[field] !== undefined) report.forbidden(`${at}.${field}`, why)
+    for (const field of onlyForRunning) {
+      if (container[field] === undefined) continue
+      report.forbidden(`${at}.${field}`, 'may not be set for init containers without restartPolicy=Always')
     }
   }
+  if (role === 'initContainers') checkResizesOfInit(report, at, container)
 }
 
-function checkRestartPolicy(report: Report, at: string, container: Part, role: ContainerRole): void {
-  const policy = textIn(container, 'restartPolicy')
-  if (policy === '') return
-  if (role === 'ephemeralContainers')
-    report.forbidden(`${at}.restartPolicy`, 'cannot be set for an Ephemeral Container')
-  else report.oneOf(`${at}.restartPolicy`, policy, ['Always', 'Never', 'OnFailure'])
+const onlyForRunning = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe']
+const notForEphemeral = ['ports', 'resources', 'resizePolicy', 'restartPolicy', 'restartPolicyRules', ...onlyForRunning]
+
+function checkEphemeral(report: Report, at: string, container: Part, scope: ContainerScope): void {
+  const why = 'cannot be set for an Ephemeral Container'
+  const target = textIn(container, 'targetContainerName')
+  if (target !== '' && !scope.lasting.has(target)) report.notFound(`${at}.targetContainerName`, target)
+  for (const field of notForEphemeral) {
+    const value = container[field]
+    if (value !== undefined && !sameValue(value, undefined)) report.forbidden(`${at}.${field}`, why)
+  }
+  partsIn(container, 'volumeMounts').forEach((mount, i) => {
+    for (const field of ['subPath', 'subPathExpr']) {
+      if (textIn(mount, field) !== '') report.forbidden(`${at}.volumeMounts[${i}].${field}`, why)
+    }
+  })
 }
 
-function checkPorts(report: Report, at: string, container: Part, scope: ContainerScope): void {
+function checkPorts(report: Report, at: string, container: Part): void {
   const names = new Set<string>()
   partsIn(container, 'ports').forEach((port, i) => {
     const here = `${at}[${i}]`
@@ -91,130 +110,8 @@ function checkPorts(report: Report, at: string, container: Part, scope: Containe
     if (containerPort === undefined || containerPort === 0) report.required(`${here}.containerPort`)
     else report.port(`${here}.containerPort`, containerPort)
     const protocol = textIn(port, 'protocol')
-    if (typeof hostPort === 'number' && hostPort !== 0) {
-      report.port(`${here}.hostPort`, hostPort)
-      report.unique(`${here}.hostPort`, `${protocol}/${textIn(port, 'hostIP')}/${hostPort}`, scope.hostPorts)
-      if (scope.hostNetwork && hostPort !== containerPort) {
-        report.invalid(`${here}.hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')
-      }
-    }
+    if (typeof hostPort === 'number' && hostPort !== 0) report.port(`${here}.hostPort`, hostPort)
     report.oneOf(`${here}.protocol`, protocol, protocols)
-  })
-}
-
-const envSources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef']
-
-function checkEnvName(report: Report, field: string, name: string): void {
-  if (!/^[ -<>-~]+$/.test(name)) {
-    report.invalid(
-      field,
-      name,
-      "a valid environment variable name must consist only of printable ASCII characters other than '='",
-    )
-  }
-}
-
-function checkEnv(report: Report, at: string, container: Part): void {
-  partsIn(container, 'env').forEach((entry, i) => {
-    const here = `${at}.env[${i}]`
-    const name = textIn(entry, 'name')
-    if (name === '') report.required(`${here}.name`)
-    else checkEnvName(report, `${here}.name`, name)
-    const source = findPart(entry, 'valueFrom')
-    if (source) checkEnvSource(report, `${here}.valueFrom`, source, textIn(entry, 'value'))
-  })
-  partsIn(container, 'envFrom').forEach((entry, i) => {
-    const here = `${at}.envFrom[${i}]`
-    const prefix = textIn(entry, 'prefix')
-    if (prefix !== '') checkEnvName(report, `${here}.prefix`, prefix)
-    const given = ['configMapRef', 'secretRef'].filter((f) => entry[f] !== undefined)
-    for (const f of given) report.reference(`${here}.${f}.name`, textIn(partIn(entry, f), 'name'))
-    if (given.length === 0) report.invalid(`${at}.envFrom`, '', 'must specify one of: `configMapRef` or `secretRef`')
-    else if (given.length > 1)
-      report.invalid(`${at}.envFrom`, '', 'may not have more than one field specified at a time')
-  })
-}
-
-function checkEnvSource(report: Report, at: string, source: Part, value: string): void {
-  const given = envSources.filter((f) => source[f] !== undefined)
-  for (const f of given) {
-    const part = partIn(source, f)
-    if (f === 'configMapKeyRef' || f === 'secretKeyRef') {
-      report.subdomain(`${at}.${f}.name`, textIn(part, 'name'))
-      const key = textIn(part, 'key')
-      if (key === '') report.required(`${at}.${f}.key`)
-      else report.each(`${at}.${f}.key`, key, isConfigMapKey(key))
-    } else if (f === 'fieldRef' && textIn(part, 'fieldPath') === '') report.required(`${at}.${f}.fieldPath`)
-    else if (f === 'resourceFieldRef' && textIn(part, 'resource') === '') report.required(`${at}.${f}.resource`)
-  }
-  if (given.length === 0) {
-    report.invalid(
-      at,
-      '',
-      `must specify one of: \`fieldRef\`, \`resourceFieldRef\`, \`configMapKeyRef\`, \`secretKeyRef\` or ` +
-        `\`fileKeyRef\``,
-    )
-  } else if (value !== '') report.invalid(at, '', 'may not be specified when `value` is not empty')
-  else if (given.length > 1) report.invalid(at, '', 'may not have more than one field specified at a time')
-}
-
-export function checkRelativePath(report: Report, field: string, path: string): void {
-  if (path.startsWith('/')) report.invalid(field, path, 'must be a relative path')
-  if (path.split('/').includes('..')) report.invalid(field, path, "must not contain '..'")
-}
-
-function checkMounts(report: Report, at: string, container: Part, volumes: ReadonlySet<string>): void {
-  const mounts = partsIn(container, 'volumeMounts')
-  const devices = partsIn(container, 'volumeDevices')
-  const named = (here: string, name: string): void => {
-    if (name === '') report.required(`${here}.name`)
-    if (!volumes.has(name)) report.notFound(`${here}.name`, name)
-  }
-  /** A volume is mounted or a device, and a path is one place. */
-  const placed = (
-    field: string,
-    paths: Set<string>,
-    path: string,
-    elsewhere: string,
-    others: readonly Part[],
-  ): void => {
-    if (paths.has(path)) report.invalid(field, path, 'must be unique')
-    paths.add(path)
-    const key = elsewhere === 'volumeDevices' ? 'devicePath' : 'mountPath'
-    if (others.some((o) => textIn(o, key) === path)) {
-      report.invalid(field, path, `must not already exist as a path in ${elsewhere}`)
-    }
-  }
-  const apart = (here: string, name: string, elsewhere: string, others: readonly Part[]): void => {
-    if (others.some((o) => textIn(o, 'name') === name)) {
-      report.invalid(`${here}.name`, name, `must not already exist in ${elsewhere}`)
-    }
-  }
-  const mountPaths = new Set<string>()
-  mounts.forEach((mount, i) => {
-    const here = `${at}.volumeMounts[${i}]`
-    named(here, textIn(mount, 'name'))
-    const path = textIn(mount, 'mountPath')
-    if (path === '') report.required(`${here}.mountPath`)
-    placed(`${here}.mountPath`, mountPaths, path, 'volumeDevices', devices)
-    apart(here, textIn(mount, 'name'), 'volumeDevices', devices)
-    const sub = textIn(mount, 'subPath')
-    const expr = textIn(mount, 'subPathExpr')
-    // Upstream leaves the index out here.
-    if (sub !== '') checkRelativePath(report, `${at}.volumeMounts.subPath`, sub)
-    if (expr !== '') {
-      if (sub !== '') report.invalid(`${here}.subPathExpr`, expr, 'subPathExpr and subPath are mutually exclusive')
-      checkRelativePath(report, `${at}.volumeMounts.subPathExpr`, expr)
-    }
-  })
-  const devicePaths = new Set<string>()
-  devices.forEach((device, i) => {
-    const here = `${at}.volumeDevices[${i}]`
-    named(here, textIn(device, 'name'))
-    const path = textIn(device, 'devicePath')
-    if (path === '') report.required(`${here}.devicePath`)
-    placed(`${here}.devicePath`, devicePaths, path, 'volumeMounts', mounts)
-    apart(here, textIn(device, 'name'), 'volumeMounts', mounts)
   })
 }
 

@@ -6,7 +6,8 @@
  */
 import type { KubeObject } from '../../../kube/types.ts'
 import { findPart, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
-import { containerRoles, profileTypes } from './pod-security.ts'
+import { containerRoles } from './container-roles.ts'
+import { profileTypes } from './pod-security.ts'
 
 const mirror = 'kubernetes.io/config.mirror'
 const appArmor = 'container.apparmor.security.beta.kubernetes.io/'

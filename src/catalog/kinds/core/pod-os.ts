@@ -3,7 +3,7 @@
  * @see validateOS, validateLinux, validateWindows in pkg/apis/core/validation/validation.go of Kubernetes 1.36
  */
 import { findPart, type Part, partsIn, type Report, textIn } from '../report.ts'
-import { containerRoles } from './pod-security.ts'
+import { containerRoles } from './container-roles.ts'
 
 const systems = ['linux', 'windows']
 const namespaceFields = ['hostUsers', 'hostPID', 'hostIPC', 'shareProcessNamespace']

@@ -4,7 +4,10 @@
  *   pkg/apis/core/validation/validation.go of Kubernetes 1.36
  */
 import { findPart, type Part, partsIn, Report, textIn } from '../report.ts'
-import { checkId, checkIds, checkRelativePath } from './container.ts'
+import { checkId, checkIds } from './container.ts'
+import { containerRoles } from './container-roles.ts'
+import { checkRelativePath } from './paths.ts'
+import { checkWindowsOptions } from './pod-windows.ts'
 
 /** Of seccomp and of AppArmor. */
 export const profileTypes: readonly string[] = ['Localhost', 'RuntimeDefault', 'Unconfined']
@@ -16,9 +19,6 @@ const seLinuxChangePolicies = ['Recursive']
 const pathMax = 4095
 const ofLocalhost = (what: string): string => `must be set when ${what} type is Localhost`
 const onlyOfLocalhost = (what: string): string => `can only be set when ${what} type is Localhost`
-
-/** In the order in which upstream visits them. */
-export const containerRoles = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
 /** Reports what `check` finds in `next`, but for what it finds in `stored` as well: that came before the check. */
 export function checkUnlessStored(
@@ -48,6 +48,7 @@ export function checkContainerProfiles(report: Report, at: string, spec: Part): 
         report.invalid(`${here}.procMount`, 'Unmasked', '`hostUsers` must be false to use `Unmasked`')
       }
       checkSeccompProfile(report, `${here}.seccompProfile`, findPart(context, 'seccompProfile'))
+      checkWindowsOptions(report, `${here}.windowsOptions`, findPart(context, 'windowsOptions'))
       checkAppArmorProfile(report, `${here}.appArmorProfile`, findPart(context, 'appArmorProfile'))
     })
   }
@@ -67,6 +68,7 @@ export function checkPodContext(report: Report, at: string, spec: Part): void {
   }
   checkSysctls(report, `${here}.sysctls`, spec, partsIn(context, 'sysctls'))
   report.oneOfIfSet(`${here}.fsGroupChangePolicy`, context.fsGroupChangePolicy, groupChangePolicies)
+  checkWindowsOptions(report, `${here}.windowsOptions`, findPart(context, 'windowsOptions'))
   checkSeccompProfile(report, `${here}.seccompProfile`, findPart(context, 'seccompProfile'))
   checkAppArmorProfile(report, `${here}.appArmorProfile`, findPart(context, 'appArmorProfile'))
   report.oneOfIfSet(`${here}.supplementalGroupsPolicy`, context.supplementalGroupsPolicy, groupsPolicies)

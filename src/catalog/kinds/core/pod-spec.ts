@@ -3,15 +3,19 @@
  * @see ValidatePodSpec in pkg/apis/core/validation/validation.go, pkg/apis/core/v1/{defaults,conversion}.go of
  *   Kubernetes 1.36
  */
-import { validateLabelSelector } from '../../../kube/label-selector.ts'
+import { isExactNumber } from '../../../kube/json-value.ts'
 import { validateLabels } from '../../../kube/metadata.ts'
 import { isDns1123Label, isDns1123Subdomain, isLabelValue, isQualifiedName } from '../../../kube/names.ts'
-import { checkIp } from '../addresses.ts'
 import { type DefaultRule, type DefaultRules, fillAbsent, fillUnset, isUnset } from '../default-rules.ts'
-import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
+import { findPart, numberIn, type Part, partsIn, type Report, textIn } from '../report.ts'
+import { checkAffinity, checkSpread } from './affinity.ts'
 import { type ContainerRole, type ContainerScope, checkContainer } from './container.ts'
+import { checkVolumesOfEnv } from './env.ts'
+import { checkDns, checkHostNames } from './pod-dns.ts'
 import { checkOs } from './pod-os.ts'
+import { checkPodClaims, checkPodResources } from './pod-resources.ts'
 import { checkContainerProfiles, checkHostUsers, checkPodContext, checkUnlessStored } from './pod-security.ts'
+import { checkHostProcesses } from './pod-windows.ts'
 import { checkResourceRequirements } from './resource-requirements.ts'
 import { checkVolumes } from './volumes.ts'
 
@@ -19,55 +23,99 @@ const restartPolicies = ['Always', 'OnFailure', 'Never']
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']
 const preemptionPolicies = ['PreemptLowerPriority', 'Never']
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
-const spreadActions = ['DoNotSchedule', 'ScheduleAnyway']
+const int32Max = 2_147_483_647
 
-/** `stored` is what the write replaces. */
-export function checkPodSpec(report: Report, at: string, spec: Part, stored?: Part): void {
-  checkUnlessStored(report, spec, stored, (own, part) => checkWhole(own, at, part))
+/** `stored` is what the write replaces, `pod` the name of the pod: a template has none yet. */
+export function checkPodSpec(report: Report, at: string, spec: Part, stored?: Part, pod?: string): void {
+  checkUnlessStored(report, spec, stored, (own, part) => checkWhole(own, at, part, pod))
 }
 
-function checkWhole(report: Report, at: string, spec: Part): void {
-  const hostNetwork = spec.hostNetwork === true
-  const scope: ContainerScope = {
-    volumes: checkVolumes(report, `${at}.volumes`, partsIn(spec, 'volumes')),
-    hostNetwork,
-    names: new Set(),
-    hostPorts: new Set(),
-  }
+function checkWhole(report: Report, at: string, spec: Part, pod: string | undefined): void {
+  const volumes = checkVolumes(report, `${at}.volumes`, partsIn(spec, 'volumes'), pod)
+  const claims = checkPodClaims(report, `${at}.resourceClaims`, partsIn(spec, 'resourceClaims'))
   if (partsIn(spec, 'containers').length === 0) report.required(`${at}.containers`)
+  const lasting = [...partsIn(spec, 'containers'), ...partsIn(spec, 'initContainers')]
+  const scope: ContainerScope = {
+    isPod: pod !== undefined,
+    volumes,
+    claims,
+    restarts: textIn(spec, 'restartPolicy'),
+    graceSeconds: numberIn(spec, 'terminationGracePeriodSeconds'),
+    lasting: new Set(lasting.map((c) => textIn(c, 'name'))),
+    names: new Set(),
+  }
   for (const role of ['containers', 'initContainers', 'ephemeralContainers'] as const satisfies ContainerRole[]) {
     partsIn(spec, role).forEach((c, i) => {
       checkContainer(report, `${at}.${role}[${i}]`, c, role, scope)
     })
   }
+  checkHostPorts(report, at, spec, scope.isPod)
   checkContainerProfiles(report, at, spec)
+  checkPodResources(report, `${at}.resources`, spec, claims)
   report.requiredOneOf(`${at}.restartPolicy`, textIn(spec, 'restartPolicy'), restartPolicies)
   report.requiredOneOf(`${at}.dnsPolicy`, textIn(spec, 'dnsPolicy'), dnsPolicies)
   report.add(validateLabels(spec.nodeSelector as Record<string, string> | undefined, `${at}.nodeSelector`))
-  checkNames(report, at, spec)
   checkPodContext(report, at, spec)
-  const resources = findPart(spec, 'resources')
-  if (resources) checkResourceRequirements(report, `${at}.resources`, resources)
-  checkTolerations(report, `${at}.tolerations`, partsIn(spec, 'tolerations'))
   checkAffinity(report, `${at}.affinity`, findPart(spec, 'affinity'))
+  checkDns(report, `${at}.dnsConfig`, spec)
+  checkGates(report, at, spec)
   checkSpread(report, `${at}.topologySpreadConstraints`, partsIn(spec, 'topologySpreadConstraints'))
-  partsIn(spec, 'hostAliases').forEach((alias, i) => {
-    checkIp(report, `${at}.hostAliases[${i}].ip`, textIn(alias, 'ip'))
-    for (const name of (alias.hostnames as string[] | undefined) ?? [])
-      report.subdomain(`${at}.hostAliases[${i}].hostnames`, name)
+  checkHostProcesses(report, at, spec)
+  checkHostUsers(report, at, spec)
+  checkNames(report, at, spec)
+  checkDeadline(report, `${at}.activeDeadlineSeconds`, spec.activeDeadlineSeconds)
+  checkTolerations(report, `${at}.tolerations`, partsIn(spec, 'tolerations'))
+  checkHostNames(report, at, spec)
+  const preemption = spec.preemptionPolicy
+  if (typeof preemption === 'string') {
+    report.requiredOneOf(`${at}.preemptionPolicy`, preemption, preemptionPolicies)
+  }
+  const overhead = findPart(spec, 'overhead')
+  if (overhead) checkResourceRequirements(report, `${at}.overhead`, { limits: overhead })
+  checkOs(report, at, spec)
+  checkVolumesOfEnv(report, at, spec)
+}
+
+/** Exact numbers are beyond all bounds. */
+function checkDeadline(report: Report, field: string, seconds: unknown): void {
+  if (typeof seconds === 'number') report.int32AboveZero(field, seconds)
+  else if (isExactNumber(seconds)) report.invalid(field, seconds, `must be between 1 and ${int32Max}, inclusive`)
+}
+
+/** Containers run side by side, so all of them together have a port of the host once; init containers one by one. */
+function checkHostPorts(report: Report, at: string, spec: Part, isPod: boolean): void {
+  const once = (field: string, port: Part, taken: Set<string>): void => {
+    const number = numberIn(port, 'hostPort') ?? 0
+    if (number !== 0) report.unique(field, `${textIn(port, 'protocol')}/${textIn(port, 'hostIP')}/${number}`, taken)
+  }
+  const taken = new Set<string>()
+  partsIn(spec, 'containers').forEach((container, i) => {
+    partsIn(container, 'ports').forEach((port, j) => {
+      const field = `${at}.containers[${i}].ports[${j}].hostPort`
+      once(field, port, taken)
+      const hostPort = numberIn(port, 'hostPort') ?? 0
+      if (spec.hostNetwork !== true || hostPort === port.containerPort || (!isPod && hostPort === 0)) return
+      report.invalid(field, hostPort, 'must match `containerPort` when `hostNetwork` is true')
+    })
   })
-  const deadline = numberIn(spec, 'activeDeadlineSeconds')
-  if (deadline !== undefined) report.int32AboveZero(`${at}.activeDeadlineSeconds`, deadline)
-  report.notNegative(spec, at, 'terminationGracePeriodSeconds')
-  report.oneOfIfSet(`${at}.preemptionPolicy`, spec.preemptionPolicy, preemptionPolicies)
+  for (const container of partsIn(spec, 'initContainers')) {
+    const own = new Set<string>()
+    // Upstream tells of all of them as the first.
+    partsIn(container, 'ports').forEach((port, j) => once(`${at}.initContainers[0].ports[${j}].hostPort`, port, own))
+  }
+}
+
+function checkGates(report: Report, at: string, spec: Part): void {
+  partsIn(spec, 'readinessGates').forEach((gate, i) => {
+    const type = textIn(gate, 'conditionType')
+    report.each(`${at}.readinessGates[${i}].conditionType`, type, isQualifiedName(type))
+  })
   const gates = new Set<string>()
   partsIn(spec, 'schedulingGates').forEach((gate, i) => {
     const name = textIn(gate, 'name')
     report.each(`${at}.schedulingGates[${i}]`, name, isQualifiedName(name))
     report.unique(`${at}.schedulingGates[${i}]`, name, gates)
   })
-  checkHostUsers(report, at, spec)
-  checkOs(report, at, spec)
 }
 
 function checkNames(report: Report, at: string, spec: Part): void {
@@ -82,6 +130,7 @@ function checkNames(report: Report, at: string, spec: Part): void {
     const value = textIn(spec, field)
     if (value !== '') report.each(`${at}.${field}`, value, rule(value))
   }
+  if (spec.runtimeClassName === '') report.subdomain(`${at}.runtimeClassName`, '')
 }
 
 function checkTolerations(report: Report, at: string, tolerations: readonly Part[]): void {
@@ -102,100 +151,17 @@ function checkTolerations(report: Report, at: string, tolerations: readonly Part
     if (t.tolerationSeconds !== undefined && effect !== 'NoExecute') {
       report.invalid(`${here}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
     }
-    if (operator === '' || operator === 'Equal') report.each(`${here}.operator`, value, isLabelValue(value))
-    else if (operator === 'Exists') {
-      if (value !== '') {
-        // As Go prints its own form of a toleration.
-        const shown = {
-          Key: key,
-          Operator: operator,
-          Value: value,
-          Effect: effect,
-          TolerationSeconds: t.tolerationSeconds ?? null,
-        }
-        report.invalid(`${here}.operator`, shown, "value must be empty when `operator` is 'Exists'")
-      }
-    } else if (operator !== 'Lt' && operator !== 'Gt')
-      report.notSupported(`${here}.operator`, operator, ['Equal', 'Exists'])
-    if (effect !== '') report.oneOf(`${here}.effect`, effect, effects)
-  })
-}
-
-const nodeOperators = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']
-
-function checkNodeTerm(report: Report, at: string, term: Part): void {
-  partsIn(term, 'matchExpressions').forEach((e, i) => {
-    const here = `${at}.matchExpressions[${i}]`
-    const operator = textIn(e, 'operator')
-    const count = ((e.values as string[] | undefined) ?? []).length
-    if (!nodeOperators.includes(operator)) report.invalid(`${here}.operator`, operator, 'not a valid selector operator')
-    else if (operator === 'In' || operator === 'NotIn') {
-      if (count === 0) report.required(`${here}.values`, "must be specified when `operator` is 'In' or 'NotIn'")
-    } else if (operator === 'Gt' || operator === 'Lt') {
-      if (count !== 1)
-        report.required(`${here}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'")
-    } else if (count > 0) {
-      report.forbidden(`${here}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+    if (operator === '' || operator === 'Equal') {
+      const complaints = isLabelValue(value)
+      if (complaints.length > 0) report.invalid(`${here}.operator`, value, complaints.join(';'))
+    } else if (operator === 'Exists') {
+      if (value !== '') report.invalid(`${here}.operator`, value, "value must be empty when `operator` is 'Exists'")
+    } else {
+      // Those that compare numbers are known, but of a feature that is off in 1.36.
+      const compares = operator === 'Lt' || operator === 'Gt'
+      report.notSupported(`${here}.operator`, operator, ['Equal', 'Exists', ...(compares ? ['Lt', 'Gt'] : [])])
     }
-    const key = textIn(e, 'key')
-    report.each(`${here}.key`, key, isQualifiedName(key))
-  })
-}
-
-function checkPodTerm(report: Report, at: string, term: Part): void {
-  report.add(validateLabelSelector(findPart(term, 'labelSelector'), `${at}.labelSelector`))
-  report.add(validateLabelSelector(findPart(term, 'namespaceSelector'), `${at}.namespaceSelector`))
-  const key = textIn(term, 'topologyKey')
-  if (key === '') report.required(`${at}.topologyKey`, 'can not be empty')
-  report.each(`${at}.topologyKey`, key, isQualifiedName(key))
-}
-
-const required = 'requiredDuringSchedulingIgnoredDuringExecution'
-const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
-
-function checkWeight(report: Report, at: string, term: Part): void {
-  const weight = numberIn(term, 'weight') ?? 0
-  if (weight < 1 || weight > 100) report.invalid(`${at}.weight`, weight, 'must be in the range 1-100')
-}
-
-function checkAffinity(report: Report, at: string, affinity: Part | undefined): void {
-  const node = findPart(affinity, 'nodeAffinity')
-  const needed = findPart(node, required)
-  if (needed) {
-    const terms = partsIn(needed, 'nodeSelectorTerms')
-    const field = `${at}.nodeAffinity.${required}.nodeSelectorTerms`
-    if (terms.length === 0) report.required(field, 'must have at least one node selector term')
-    terms.forEach((term, i) => checkNodeTerm(report, `${field}[${i}]`, term))
-  }
-  partsIn(node, preferred).forEach((term, i) => {
-    const here = `${at}.nodeAffinity.${preferred}[${i}]`
-    checkWeight(report, here, term)
-    checkNodeTerm(report, `${here}.preference`, partIn(term, 'preference'))
-  })
-  for (const kind of ['podAffinity', 'podAntiAffinity']) {
-    const pods = findPart(affinity, kind)
-    partsIn(pods, required).forEach((term, i) => checkPodTerm(report, `${at}.${kind}.${required}[${i}]`, term))
-    partsIn(pods, preferred).forEach((term, i) => {
-      const here = `${at}.${kind}.${preferred}[${i}]`
-      checkWeight(report, here, term)
-      checkPodTerm(report, `${here}.podAffinityTerm`, partIn(term, 'podAffinityTerm'))
-    })
-  }
-}
-
-function checkSpread(report: Report, at: string, constraints: readonly Part[]): void {
-  const seen = new Set<string>()
-  constraints.forEach((c, i) => {
-    const here = `${at}[${i}]`
-    const skew = numberIn(c, 'maxSkew') ?? 0
-    if (skew <= 0) report.invalid(`${here}.maxSkew`, skew, 'must be greater than zero')
-    const key = textIn(c, 'topologyKey')
-    if (key === '') report.required(`${here}.topologyKey`, 'can not be empty')
-    else report.each(`${here}.topologyKey`, key, isQualifiedName(key))
-    const action = textIn(c, 'whenUnsatisfiable')
-    report.oneOf(`${here}.whenUnsatisfiable`, action, spreadActions)
-    report.unique(`${here}.{topologyKey, whenUnsatisfiable}`, `{${key}, ${action}}`, seen)
-    report.add(validateLabelSelector(findPart(c, 'labelSelector'), `${here}.labelSelector`))
+    if (effect !== '') report.oneOf(`${here}.effect`, effect, effects)
   })
 }
 

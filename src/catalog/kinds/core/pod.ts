@@ -3,6 +3,7 @@
  * @see ValidatePodCreate, ValidatePodUpdate, ValidatePodEphemeralContainersUpdate in pkg/apis/core/validation,
  *   pkg/registry/core/pod/strategy.go of Kubernetes 1.36
  */
+import { isExactNumber } from '../../../kube/json-value.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { unvalidated } from '../../../kube/unvalidated.ts'
 import { type DefaultRule, type Fields, findStruct, isUnset, listIn, structIn } from '../default-rules.ts'
@@ -22,7 +23,7 @@ function checkPod(report: Report, next: KubeObject, old: KubeObject | undefined,
   const spec = partIn(next, 'spec')
   checkPodAnnotations(report, next, old)
   if (!old) {
-    checkPodSpec(report, 'spec', spec)
+    checkPodSpec(report, 'spec', spec, undefined, next.metadata.name ?? '')
     if (partsIn(spec, 'ephemeralContainers').length > 0) {
       report.forbidden('spec.ephemeralContainers', 'cannot be set on create')
     }
@@ -35,13 +36,13 @@ function checkPod(report: Report, next: KubeObject, old: KubeObject | undefined,
   const before = partIn(old, 'spec')
   if (subresource === 'ephemeralcontainers') {
     if (isMirrorPod(old)) return report.forbidden('', 'static pods do not support ephemeral containers')
-    return checkEphemeralContainers(report, spec, before)
+    return checkEphemeralContainers(report, spec, before, next.metadata.name ?? '')
   }
   if (subresource === 'status') {
     report.immutable('status.qosClass', partIn(next, 'status').qosClass, partIn(old, 'status').qosClass)
     return
   }
-  checkPodSpec(report, 'spec', spec, before)
+  checkPodSpec(report, 'spec', spec, before, next.metadata.name ?? '')
   if (subresource === '') checkPodUpdate(report, spec, before)
 }
 
@@ -133,9 +134,9 @@ function checkTolerationsKept(report: Report, next: readonly Part[], old: readon
   }
 }
 
-function checkEphemeralContainers(report: Report, next: Part, old: Part): void {
+function checkEphemeralContainers(report: Report, next: Part, old: Part, pod: string): void {
   const field = 'spec.ephemeralContainers'
-  checkPodSpec(report, 'spec', next, old)
+  checkPodSpec(report, 'spec', next, old, pod)
   const added = new Map(partsIn(next, 'ephemeralContainers').map((c) => [textIn(c, 'name'), c]))
   for (const container of partsIn(old, 'ephemeralContainers')) {
     const name = textIn(container, 'name')
@@ -219,6 +220,9 @@ const defaultPod: DefaultRule = (object) => {
   const containers = [...listIn(spec, 'containers'), ...listIn(spec, 'initContainers')]
   for (const c of containers) requestsFromLimits(c)
   if (spec.enableServiceLinks === undefined) spec.enableServiceLinks = true
+  const grace = spec.terminationGracePeriodSeconds
+  // Less than nothing means the least. @see Convert_v1_Pod_To_core_Pod in pkg/apis/core/v1/conversion.go
+  if (Number(isExactNumber(grace) ? grace.rawJSON : grace) < 0) spec.terminationGracePeriodSeconds = 1
   if (spec.hostNetwork !== true) return
   for (const c of containers) {
     for (const port of listIn(c, 'ports')) if (isUnset(port.hostPort)) port.hostPort = port.containerPort

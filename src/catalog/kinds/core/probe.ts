@@ -1,20 +1,27 @@
 /** Probes and lifecycle handlers. @see ValidateProbe, validateHandler in pkg/apis/core/validation of Kubernetes 1.36 */
+import { isExactNumber } from '../../../kube/json-value.ts'
 import { type DefaultRules, fillAbsent, fillUnset } from '../default-rules.ts'
 import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn, textsIn } from '../report.ts'
 
 const httpSchemes = ['HTTP', 'HTTPS']
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
 
-function checkHandler(report: Report, at: string, handler: Part): void {
+function checkHandler(report: Report, at: string, handler: Part, graceSeconds?: number): void {
   const given = handlers.filter((h) => handler[h] !== undefined)
   given.forEach((h, i) => {
     if (i > 0) report.forbidden(`${at}.${h}`, 'may not specify more than 1 handler type')
-    else checkOneHandler(report, `${at}.${h}`, h, partIn(handler, h))
+    else checkOneHandler(report, `${at}.${h}`, h, partIn(handler, h), graceSeconds)
   })
   if (given.length === 0) report.required(at, 'must specify a handler type')
 }
 
-function checkOneHandler(report: Report, at: string, kind: (typeof handlers)[number], part: Part): void {
+function checkOneHandler(
+  report: Report,
+  at: string,
+  kind: (typeof handlers)[number],
+  part: Part,
+  graceSeconds: number | undefined,
+): void {
   switch (kind) {
     case 'exec':
       if (textsIn(part, 'command').length === 0) report.required(`${at}.command`)
@@ -41,8 +48,15 @@ function checkOneHandler(report: Report, at: string, kind: (typeof handlers)[num
       report.port(`${at}.port`, part.port)
       break
     case 'sleep':
-      if ((numberIn(part, 'seconds') ?? 0) < 0) report.notNegative(part, at, 'seconds')
+      checkSleep(report, at, part.seconds, graceSeconds)
   }
+}
+
+/** Exact numbers are beyond all that a pod is given. */
+function checkSleep(report: Report, at: string, seconds: unknown, graceSeconds: number | undefined): void {
+  const fits = typeof seconds === 'number' ? seconds >= 0 && seconds <= (graceSeconds ?? 0) : !isExactNumber(seconds)
+  if (graceSeconds === undefined || fits) return
+  report.invalid(at, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`)
 }
 
 export function checkProbe(
@@ -65,8 +79,8 @@ export function checkProbe(
   const grace = numberIn(probe, 'terminationGracePeriodSeconds')
   if (grace !== undefined) {
     const field = `${at}.terminationGracePeriodSeconds`
+    if (grace <= 0) report.invalid(field, grace, 'must be greater than 0')
     if (kind === 'readinessProbe') report.invalid(field, grace, 'must not be set for readinessProbes')
-    else if (grace <= 0) report.invalid(field, grace, 'must be greater than 0')
   }
   const threshold = numberIn(probe, 'successThreshold')
   if (kind !== 'readinessProbe' && threshold !== undefined && threshold !== 1) {
@@ -74,10 +88,15 @@ export function checkProbe(
   }
 }
 
-export function checkLifecycle(report: Report, at: string, lifecycle: Part | undefined): void {
+export function checkLifecycle(
+  report: Report,
+  at: string,
+  lifecycle: Part | undefined,
+  graceSeconds: number | undefined,
+): void {
   for (const hook of ['postStart', 'preStop']) {
     const handler = findPart(lifecycle, hook)
-    if (handler) checkHandler(report, `${at}.${hook}`, handler)
+    if (handler) checkHandler(report, `${at}.${hook}`, handler, graceSeconds)
   }
 }
 

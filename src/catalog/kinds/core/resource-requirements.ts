@@ -3,7 +3,14 @@
  * @see pkg/apis/core/validation/validation.go, pkg/apis/core/helper/helpers.go of Kubernetes 1.36
  */
 import { isQualifiedName } from '../../../kube/names.ts'
-import { compareQuantities, findQuantity, isWhole, type Quantity } from '../../../kube/quantity.ts'
+import {
+  compareQuantities,
+  findQuantity,
+  isWhole,
+  printQuantity,
+  type Quantity,
+  wholeValue,
+} from '../../../kube/quantity.ts'
 import { findPart, notNegative, type Part, partsIn, type Report, textIn } from '../report.ts'
 
 const standardContainerResources = new Set(['cpu', 'memory', 'ephemeral-storage'])
@@ -61,24 +68,45 @@ export function checkContainerResourceName(report: Report, field: string, name: 
   }
 }
 
-/** Limits and requests of one container, or of a whole pod. */
-export function checkResourceRequirements(report: Report, field: string, resources: Part): void {
+type CheckName = (report: Report, field: string, name: string) => void
+
+const noClaims: ReadonlySet<string> = new Set()
+
+/** Limits and requests of one container, or of a whole pod. `claims` are those that the pod has. */
+export function checkResourceRequirements(
+  report: Report,
+  field: string,
+  resources: Part,
+  claims: ReadonlySet<string> = noClaims,
+  checkName: CheckName = checkContainerResourceName,
+): void {
   const limits = findPart(resources, 'limits') ?? {}
   const requests = findPart(resources, 'requests') ?? {}
-  for (const [list, amounts] of [
-    ['limits', limits],
-    ['requests', requests],
-  ] as const) {
-    for (const name of Object.keys(amounts).sort()) {
-      const at = `${field}.${list}`
-      checkContainerResourceName(report, `${at}[${name}]`, name)
-      checkNotNegative(report, `${at}[${name}]`, amounts[name])
-      if (isExtended(name)) checkWhole(report, `${at}[${name}]`, amounts[name])
-    }
+  for (const name of Object.keys(limits).sort()) {
+    checkName(report, `${field}.limits[${name}]`, name)
+    checkAmount(report, `${field}.limits[${name}]`, name, limits[name])
   }
-  for (const name of Object.keys(requests).sort())
-    checkRequest(report, `${field}.requests`, name, requests[name], limits[name])
-  checkClaims(report, field, resources)
+  for (const name of Object.keys(requests).sort()) {
+    checkName(report, `${field}.requests[${name}]`, name)
+    checkAmount(report, `${field}.requests[${name}]`, name, requests[name])
+    checkRequest(report, field, name, requests[name], limits[name])
+  }
+  const names = [...Object.keys(limits), ...Object.keys(requests)]
+  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
+    report.forbidden(field, 'HugePages require cpu or memory')
+  }
+  checkClaims(report, `${field}.claims`, partsIn(resources, 'claims'), claims)
+}
+
+function checkAmount(report: Report, field: string, name: string, value: unknown): void {
+  checkNotNegative(report, field, value)
+  if (isExtended(name)) checkWhole(report, field, value)
+  const amount = amountOf(value)
+  if (!amount || !isHugePages(name)) return
+  const page = findQuantity(name.slice(hugePages.length))
+  if (page && page.nanos > 0n && isWhole(page) && wholeValue(amount) % wholeValue(page) === 0n) return
+  const shown = printQuantity(amount)
+  report.invalid(field, shown, `${shown} is not positive integer multiple of ${name}`)
 }
 
 function checkRequest(report: Report, field: string, name: string, request: unknown, limit: unknown): void {
@@ -86,22 +114,39 @@ function checkRequest(report: Report, field: string, name: string, request: unkn
   const allowed = amountOf(limit)
   const whole = isExtended(name) || isHugePages(name)
   if (!allowed) {
-    if (whole)
-      report.required(field.replace(/requests$/, 'limits'), 'Limit must be set for non overcommitable resources')
+    if (whole) report.required(`${field}.limits`, 'Limit must be set for non overcommitable resources')
     return
   }
   if (!wanted) return
   const order = compareQuantities(wanted, allowed)
-  if (whole && order !== 0) report.invalid(field, request, `must be equal to ${name} limit of ${limit}`)
-  else if (order > 0) report.invalid(field, request, `must be less than or equal to ${name} limit of ${limit}`)
+  const ofLimit = `${name} limit of ${printQuantity(allowed)}`
+  const shown = printQuantity(wanted)
+  if (whole && order !== 0) report.invalid(`${field}.requests`, shown, `must be equal to ${ofLimit}`)
+  else if (order > 0) report.invalid(`${field}.requests`, shown, `must be less than or equal to ${ofLimit}`)
 }
 
-function checkClaims(report: Report, field: string, resources: Part): void {
+/** A claim is used as a whole, or some of its requests are: each once. */
+function checkClaims(report: Report, field: string, used: readonly Part[], claims: ReadonlySet<string>): void {
   const seen = new Set<string>()
-  partsIn(resources, 'claims').forEach((claim, i) => {
-    const at = `${field}.claims[${i}]`
+  const inParts = new Map<string, number>()
+  const all = [...claims].sort()
+  const which = all.length === 0 ? ' which is empty' : `: ${all.join(', ')}`
+  used.forEach((claim, i) => {
+    const at = `${field}[${i}]`
     const name = textIn(claim, 'name')
-    if (name === '') report.required(`${at}.name`)
-    else report.unique(at, `${name}/${textIn(claim, 'request')}`, seen)
+    if (name === '') return report.required(at)
+    if (seen.has(name)) report.duplicate(at, name)
+    else {
+      const request = textIn(claim, 'request')
+      if (request !== '') report.label(`${at}.request`, request)
+      const key = request === '' ? name : `${name}/${request}`
+      if (seen.has(key)) report.duplicate(at, key)
+      else if (request === '') {
+        for (let n = inParts.get(name) ?? 0; n > 0; n--) report.duplicate(at, name)
+      } else inParts.set(name, (inParts.get(name) ?? 0) + 1)
+      seen.add(key)
+    }
+    if (claims.has(name)) return
+    report.notFound(at, name, `must be one of the names in pod.spec.resourceClaims${which}`)
   })
 }

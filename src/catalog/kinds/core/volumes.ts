@@ -2,167 +2,64 @@
  * Volumes of a pod, and the defaults of their sources.
  * @see ValidateVolumes in pkg/apis/core/validation, pkg/apis/core/v1/defaults.go of Kubernetes 1.36
  */
+import { quote } from '../../../kube/go-quote.ts'
+import { isDns1123Subdomain } from '../../../kube/names.ts'
 import { type DefaultRule, type DefaultRules, fillAbsent, fillUnset, isUnset } from '../default-rules.ts'
-import { findPart, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
-import { checkDriverName } from '../storage.k8s.io/csi-driver.ts'
-import { checkRelativePath, pullPolicy } from './container.ts'
-import { amountOf } from './resource-requirements.ts'
+import { findPart, type Part, partIn, Report, textIn } from '../report.ts'
+import { pullPolicy } from './container.ts'
+import type { MountedVolumes } from './mounts.ts'
+import { checkSource, volumeSources } from './volume-sources.ts'
 
-const hostPathTypes = [
-  '',
-  'BlockDevice',
-  'CharDevice',
-  'Directory',
-  'DirectoryOrCreate',
-  'File',
-  'FileOrCreate',
-  'Socket',
-]
-
-const modeMax = 0o777
-
-const projections = [
-  'secret',
-  'configMap',
-  'downwardAPI',
-  'serviceAccountToken',
-  'clusterTrustBundle',
-  'podCertificate',
-]
-
-/** Returns the names that containers may mount. */
-export function checkVolumes(report: Report, at: string, volumes: readonly Part[]): ReadonlySet<string> {
-  const names = new Set<string>()
+/** Returns the names that containers may mount. `pod` is the name of the pod: a template has none yet. */
+export function checkVolumes(report: Report, at: string, volumes: readonly Part[], pod?: string): MountedVolumes {
+  const mounted = new Map<string, boolean>()
+  const made = new Set(
+    volumes.filter((volume) => pod && volume.ephemeral !== undefined).map((v) => `${pod}-${textIn(v, 'name')}`),
+  )
   volumes.forEach((volume, i) => {
     const here = `${at}[${i}]`
+    const own = new Report()
     const name = textIn(volume, 'name')
-    if (name === '') report.required(`${here}.name`)
-    else {
-      report.label(`${here}.name`, name)
-      report.unique(`${here}.name`, name, names)
-    }
-    const sources = Object.keys(volume).filter((f) => f !== 'name' && volume[f] !== undefined)
-    sources.forEach((source, n) => {
-      if (n > 0) report.forbidden(`${here}.${source}`, 'may not specify more than 1 volume type')
-      else checkSource(report, `${here}.${source}`, source, partIn(volume, source))
-    })
+    checkSources(own, here, volume, pod)
+    if (name === '') own.required(`${here}.name`)
+    else own.label(`${here}.name`, name)
+    if (mounted.has(name)) own.duplicate(`${here}.name`, name)
+    if (own.errors.length > 0) report.add(own.errors)
+    else mounted.set(name, volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined)
+    const claim = textIn(findPart(volume, 'persistentVolumeClaim'), 'claimName')
+    if (!made.has(claim)) return
+    const why = 'must not reference a PVC that gets created for an ephemeral volume'
+    report.invalid(`${here}.persistentVolumeClaim.claimName`, claim, why)
   })
-  return names
+  return mounted
 }
 
-function checkMode(report: Report, at: string, field: string, part: Part): void {
-  const mode = part[field]
-  if (typeof mode === 'number' && (mode < 0 || mode > modeMax)) {
-    report.invalid(`${at}.${field}`, mode, 'must be a number between 0 and 0777 (octal), both inclusive')
-  }
-}
+/** What upstream calls those that are one too many. */
+const calledOtherwise: Readonly<Record<string, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
 
-function checkItems(report: Report, at: string, source: Part): void {
-  partsIn(source, 'items').forEach((item, i) => {
-    const here = `${at}.items[${i}]`
-    if (textIn(item, 'key') === '') report.required(`${here}.key`)
-    const path = textIn(item, 'path')
-    if (path === '') report.required(`${here}.path`)
-    else checkRelativePath(report, `${here}.path`, path)
-    checkMode(report, here, 'mode', item)
-  })
-}
-
-function checkHostPath(report: Report, at: string, path: string, type: unknown): void {
-  if (path === '') report.required(`${at}.path`)
-  else if (path.split('/').includes('..')) report.invalid(`${at}.path`, path, "must not contain '..'")
-  report.oneOfIfSet(`${at}.type`, type, hostPathTypes)
-}
-
-function checkSource(report: Report, at: string, kind: string, source: Part): void {
-  switch (kind) {
-    case 'hostPath':
-      return checkHostPath(report, at, textIn(source, 'path'), source.type)
-    case 'emptyDir':
-      if ((amountOf(source.sizeLimit)?.nanos ?? 0n) < 0n) {
-        report.forbidden(`${at}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')
-      }
-      return
-    case 'secret':
-      if (textIn(source, 'secretName') === '') report.required(`${at}.secretName`)
-      checkMode(report, at, 'defaultMode', source)
-      return checkItems(report, at, source)
-    case 'configMap':
-      if (textIn(source, 'name') === '') report.required(`${at}.name`)
-      checkMode(report, at, 'defaultMode', source)
-      return checkItems(report, at, source)
-    case 'persistentVolumeClaim':
-      if (textIn(source, 'claimName') === '') report.required(`${at}.claimName`)
-      return
-    case 'projected':
-      return checkProjected(report, at, source)
-    case 'downwardAPI':
-      checkMode(report, at, 'defaultMode', source)
-      return checkDownward(report, at, source)
-    case 'nfs':
-      if (textIn(source, 'server') === '') report.required(`${at}.server`)
-      if (textIn(source, 'path') === '') report.required(`${at}.path`)
-      if (!textIn(source, 'path').startsWith('/')) {
-        report.invalid(`${at}.path`, textIn(source, 'path'), 'must be an absolute path')
-      }
-      return
-    case 'csi':
-      return checkDriverName(report, `${at}.driver`, textIn(source, 'driver'))
-    case 'image':
-      if (textIn(source, 'reference') === '') report.required(`${at}.reference`)
-      report.oneOfIfSet(`${at}.pullPolicy`, source.pullPolicy, ['Always', 'IfNotPresent', 'Never'])
-      return
-    case 'ephemeral':
-      if (!findPart(source, 'volumeClaimTemplate')) report.required(`${at}.volumeClaimTemplate`)
-  }
-}
-
-function checkDownward(report: Report, at: string, source: Part): void {
-  // Upstream leaves `items[i]` out of the paths.
-  const here = at
-  partsIn(source, 'items').forEach((item) => {
-    const path = textIn(item, 'path')
-    if (path === '') report.required(`${here}.path`)
-    else checkRelativePath(report, `${here}.path`, path)
-    const field = findPart(item, 'fieldRef')
-    const resource = findPart(item, 'resourceFieldRef')
-    if (field && resource)
-      report.invalid(here, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously')
-    else if (!field && !resource) report.required(here, 'one of fieldRef and resourceFieldRef is required')
-    checkMode(report, here, 'mode', item)
+function checkSources(report: Report, at: string, volume: Part, pod: string | undefined): void {
+  const name = textIn(volume, 'name')
+  const given = volumeSources.filter((source) => volume[source] !== undefined)
+  given.forEach((source, n) => {
+    const part = partIn(volume, source)
+    if (n > 0) report.forbidden(`${at}.${calledOtherwise[source] ?? source}`, 'may not specify more than 1 volume type')
+    else checkSource(report, `${at}.${source}`, source, part, pod !== undefined)
+    if (source === 'iscsi') checkTotal(report, `${at}.name`, name, part)
+    if (source !== 'ephemeral' || n > 0 || !pod || name === '') return
+    const claim = `${pod}-${name}`
+    for (const why of isDns1123Subdomain(claim)) report.invalid(`${at}.name`, name, `PVC name ${quote(claim)}: ${why}`)
   })
 }
 
-function checkProjected(report: Report, at: string, source: Part): void {
-  checkMode(report, at, 'defaultMode', source)
-  partsIn(source, 'sources').forEach((projection, i) => {
-    const here = `${at}.sources[${i}]`
-    const given = projections.filter((p) => projection[p] !== undefined)
-    given.forEach((kind) => {
-      const part = partIn(projection, kind)
-      if (kind === 'secret' || kind === 'configMap') {
-        if (textIn(part, 'name') === '') report.required(`${here}.${kind}.name`)
-        checkItems(report, `${here}.${kind}`, part)
-      } else if (kind === 'downwardAPI') checkDownward(report, `${here}.${kind}`, part)
-      else if (kind === 'serviceAccountToken') checkTokenProjection(report, at, `${here}.${kind}`, part)
-    })
-    if (given.length > 1) report.forbidden(here, 'may not specify more than 1 volume type per source')
-  })
-}
+const maxTotal = 64
 
-const tenMinutes = 600
-const maxTokenSeconds = 2 ** 32
-
-/** `whole` is where upstream looks for the path. */
-function checkTokenProjection(report: Report, whole: string, at: string, part: Part): void {
-  const seconds = part.expirationSeconds
-  if (typeof seconds === 'number' && seconds < tenMinutes) {
-    report.invalid(`${at}.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes')
-  }
-  if (typeof seconds === 'number' && seconds > maxTokenSeconds) {
-    report.invalid(`${at}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds')
-  }
-  if (textIn(part, 'path') === '') report.required(`${whole}.path`)
+function checkTotal(report: Report, field: string, name: string, iscsi: Part): void {
+  if (typeof iscsi.initiatorName !== 'string') return
+  if (Buffer.byteLength(`${name}:${textIn(iscsi, 'targetPortal')}`) <= maxTotal) return
+  const why =
+    `Total length of <volume name>:<iscsi.targetPortal> must be under ${maxTotal} characters if ` +
+    'iscsi.initiatorName is specified.'
+  report.invalid(field, name, why)
 }
 
 const volume: DefaultRule = (value) => {
