@@ -268,6 +268,18 @@ describe('its author', () => {
     )
   })
 
+  test('may disable, and let go, one that nothing judged when it was written', () => {
+    const namespaces = { labelSelector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } }
+    const old = of({ namespaces })
+    const annotated = (annotations: Record<string, string>) => ({ ...old, metadata: { name: 't', annotations } })
+    const disabled = annotated({ 'policy/namespace-template-apply': 'disable' })
+    expect(refusal({ template: disabled, old })).toBeUndefined()
+    const wrong =
+      'spec.namespaces.labelSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator'
+    expect(refusal({ template: old, old: disabled })).toBe(wrong)
+    expect(refusal({ template: of({ namespaces, adopt: true }), old })).toBe(wrong)
+  })
+
   test('keeps texts that were accepted when they were written', () => {
     const old = of({ templates: [configMap('a', { data: { a: '$(what)' } })] })
     expect(refusal({ template: { ...old, metadata: { name: 't', labels: { a: 'b' } } }, old })).toBeUndefined()

@@ -49,7 +49,8 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
   const old = a.oldObject
   const asksAuthor = old === undefined || mayWiden(template, old)
   yield
-  const errors = [...templateErrors(template, deps), ...objectClashes(template, deps)]
+  // Where no webhook answered when it was written it may be stored as it is, and must be disabled and let go still.
+  const errors = [...(asksAuthor ? templateErrors(template, deps) : []), ...objectClashes(template, deps)]
   yield
   if (!jsonEqual(template.spec ?? {}, old?.spec ?? {})) append(errors, writtenErrors(a, template))
   yield

@@ -51,6 +51,20 @@ describe('of a spec is unknown', () => {
     { name: 'no value that is empty', spec: { driftPolicy: '', deletionPolicy: null } },
     { name: 'nothing within an object of the template', spec: { templates: [{ kind: 'New', spec: { a: 1 } }] } },
     { name: 'nothing of labels', spec: { namespaceMetadata: { labels: { any: 'thing' } } } },
+    {
+      name: 'a selector that can not be read',
+      spec: { namespaces: { labelSelector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } } },
+      unknown:
+        'can not be read: spec.namespaces.labelSelector.matchExpressions[0].operator: Invalid value: "Is": ' +
+        'not a valid selector operator',
+    },
+    {
+      name: 'a pattern that is no expression',
+      spec: { parameters: [{ name: 'a' }, { name: 'b', pattern: 'b' }, { name: 'c', pattern: '(' }] },
+      unknown:
+        'can not be read: spec.parameters[2].pattern: Invalid value: "(": is no expression of RE2: ' +
+        'error parsing regexp: missing closing ): `(`',
+    },
     { name: 'nothing of what is known', spec: { adopt: true, rollout: { maxPrune: '10%' }, driftPolicy: 'Report' } },
   ])('$name', ({ spec, unknown }) => expect(findUnknownIn(spec)).toBe(unknown))
 })

@@ -4,8 +4,10 @@
  */
 import { quote } from '../../kube/go-quote.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
+import { validateLabelSelector } from '../../kube/label-selector.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonValue, KubeObject } from '../../kube/types.ts'
+import { findNoExpression } from './parameter-pattern.ts'
 import { featureLevelAnnotation, type NamespaceTemplate, templateProperties } from './types.ts'
 
 /** Raised with each field or value by which a template gives something else than without it. */
@@ -27,8 +29,19 @@ export function findLevelBeyond(template: NamespaceTemplate): string | undefined
 }
 
 /** What of a spec this version does not know, in words that follow `the template`. */
-export const findUnknownIn = (spec: object): string | undefined =>
-  findUnknown(spec as JsonValue, templateProperties.get('spec'), 'spec')
+export const findUnknownIn = (spec: NonNullable<NamespaceTemplate['spec']>): string | undefined =>
+  findUnknown(spec as JsonValue, templateProperties.get('spec'), 'spec') ?? findUnreadable(spec)
+
+/** What admission refuses, and what is stored all the same where no webhook answered when it was written. */
+function findUnreadable({ namespaces, parameters = [] }: NonNullable<NamespaceTemplate['spec']>): string | undefined {
+  const errors = validateLabelSelector(namespaces?.labelSelector, 'spec.namespaces.labelSelector')
+  for (const [i, { pattern }] of parameters.entries()) {
+    const error = pattern === undefined ? undefined : findNoExpression(pattern, `spec.parameters[${i}]`)
+    if (error !== undefined) errors.push(error)
+  }
+  const [first] = errors
+  return first && `can not be read: ${first.field}: ${first.body}`
+}
 
 function findUnknown(value: JsonValue, schema: Schema | undefined, at: string): string | undefined {
   if (schema === undefined || schema.preserveUnknownFields || schema.type === 'any') return undefined

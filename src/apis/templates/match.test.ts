@@ -45,6 +45,12 @@ test.each<{ name: string; wanted: object | undefined; of: ReturnType<typeof name
   },
   { name: 'a label, of none', wanted: { labelSelector: { matchLabels: { a: 'b' } } }, of: namespace('n'), is: false },
   { name: 'one of the names', wanted: { nameSelector: { include: ['x', 'sh*'] } }, of: namespace('shop'), is: true },
+  {
+    name: 'what can not be read',
+    wanted: { labelSelector: { matchExpressions: [{ key: 'a', operator: 'Is', values: ['b'] }] } },
+    of: namespace('n', { a: 'b' }),
+    is: false,
+  },
   { name: 'other names', wanted: { nameSelector: { include: ['x', 'y*'] } }, of: namespace('shop'), is: false },
   {
     name: 'a name that is left out',

@@ -1,5 +1,11 @@
 /** Which templates are for which namespaces. Pure. */
-import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
+import {
+  type LabelSelector,
+  labelSelectorOf,
+  matchesLabels,
+  nothing,
+  validateLabelSelector,
+} from '../../kube/label-selector.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { findLevelBeyond, findUnknownIn } from './feature-level.ts'
@@ -7,6 +13,7 @@ import {
   applyAnnotation,
   creatorKey,
   featureLevelAnnotation,
+  type NamespaceMatch,
   type NamespaceTemplate,
   optedOutNamespace,
   optOutAnnotation,
@@ -65,7 +72,7 @@ export function versionFor(matcher: Matcher, namespace: Named): Matcher | undefi
 
 export function compileMatcher(template: NamespaceTemplate): Matcher {
   const wanted = template.spec?.namespaces ?? {}
-  const labels = labelSelectorOf(wanted.labelSelector ?? {})
+  const labels = labelsOf(wanted)
   const include = (wanted.nameSelector?.include ?? []).map(glob)
   const exclude = (wanted.nameSelector?.exclude ?? []).map(glob)
   const users = (wanted.creatorSelector?.users ?? []).map(glob)
@@ -81,6 +88,14 @@ export function compileMatcher(template: NamespaceTemplate): Matcher {
       return selectsCreator(creatorOf(namespace), users, accounts)
     },
   }
+}
+
+/**
+ * One that can't be read selects nothing, and `findBeyond` tells it: where no webhook answered when it was written it
+ * is stored all the same, and must not keep other templates from being read.
+ */
+function labelsOf({ labelSelector = {} }: NamespaceMatch): LabelSelector {
+  return validateLabelSelector(labelSelector, '').length > 0 ? nothing : labelSelectorOf(labelSelector)
 }
 
 type Glob = (text: string) => boolean

@@ -3,6 +3,7 @@ import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooM
 import { isLabelValue, isQualifiedName } from '../../kube/names.ts'
 import { compilePattern } from '../../kube/schema/pattern.ts'
 import type { JsonObject } from '../../kube/types.ts'
+import { findNoExpression } from './parameter-pattern.ts'
 import { findWrong } from './parameters.ts'
 import { textsIn, tokensIn } from './tokens.ts'
 import type { TemplateParameter } from './types.ts'
@@ -86,14 +87,11 @@ function enumErrors({ enum: choices, fromLabel }: TemplateParameter, field: stri
 
 function findPatternError({ pattern }: TemplateParameter, field: string): FieldError | undefined {
   if (pattern === undefined) return undefined
-  try {
-    const size = compilePattern(pattern).programSize()
-    const why = `has ${size} instructions when compiled, and may have at most ${largestPattern}`
-    return size > largestPattern ? fieldInvalid(`${field}.pattern`, pattern, why) : undefined
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return fieldInvalid(`${field}.pattern`, pattern, `is no expression of RE2: ${why}`)
-  }
+  const error = findNoExpression(pattern, field)
+  if (error !== undefined) return error
+  const size = compilePattern(pattern).programSize()
+  const why = `has ${size} instructions when compiled, and may have at most ${largestPattern}`
+  return size > largestPattern ? fieldInvalid(`${field}.pattern`, pattern, why) : undefined
 }
 
 /** A text of an annotation that nothing bounds. */
@@ -143,7 +141,7 @@ function examplesOf(parameter: TemplateParameter): readonly string[] {
   if (choices !== undefined) return [...choices, ...unset]
   if (preset) return [preset]
   // What is wrong with the pattern is told beside this.
-  if (findPatternError(parameter, '') !== undefined) return unset
+  if (parameter.pattern !== undefined && findNoExpression(parameter.pattern, '') !== undefined) return unset
   const guess = guesses.find((value) => findWrong(parameter, value) === undefined)
   return guess === undefined ? [] : [guess, ...unset]
 }
