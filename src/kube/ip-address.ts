@@ -50,32 +50,69 @@ export const isMappedIpv4 = ({ family, value }: Address): boolean => family === 
 
 const noLeadingZeros = (text: string): string => text.replace(/(?<![0-9a-f])0+(?=\d)/g, '')
 
-/** Complaints, as of names. */
-export function isCanonicalIp(text: string): readonly string[] {
+/** Complaints, as of names; none of IPv6 that could be written shorter. */
+export function isStrictIp(text: string): readonly string[] {
   const address = parseAddress(text)
   if (address === undefined) {
     const isOctal = isIP(noLeadingZeros(text)) === 4
     return [isOctal ? 'must not have leading 0s' : 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
   }
-  if (isMappedIpv4(address)) return ['must not be an IPv4-mapped IPv6 address']
+  return isMappedIpv4(address) ? ['must not be an IPv4-mapped IPv6 address'] : []
+}
+
+/** Complaints, as of names. */
+export function isCanonicalIp(text: string): readonly string[] {
+  const address = parseAddress(text)
+  const faults = isStrictIp(text)
+  if (address === undefined || faults.length > 0) return faults
   const wanted = formatAddress(address)
   return text === wanted ? [] : [`must be in canonical form (${JSON.stringify(wanted)})`]
 }
 
-/** Complaints, as of names. */
-export function isCanonicalCidr(text: string): readonly string[] {
+interface Block {
+  /** As written: bits beyond `size` may be on. */
+  readonly address: Address
+  readonly size: number
+}
+
+/** Also of octal-looking numbers, as Go once read them. undefined for what is no block. */
+export function parseCidr(text: string): Block | undefined {
   const [ip = '', size = '', ...rest] = text.split('/')
   const address = parseAddress(ip) ?? parseAddress(noLeadingZeros(ip))
   if (address === undefined || rest.length > 0 || !/^\d+$/.test(size) || Number(size) > addressBits[address.family]) {
-    return ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
+    return undefined
   }
-  const bits = Number(size)
-  if (parseAddress(ip) === undefined || size !== String(bits)) {
+  return { address, size: Number(size) }
+}
+
+/** As Go compares them: what is mapped into IPv6 is IPv4, but for the size of `inner`. */
+export function isStrictSubset(inner: Block, outer: Block): boolean {
+  const [within, around] = [unmapped(inner.address), unmapped(outer.address)]
+  const size = isMappedIpv4(outer.address) ? Math.max(0, outer.size - 96) : outer.size
+  if (within.family !== around.family || inner.size <= outer.size) return false
+  return networkOf(within, size).value === networkOf(around, size).value
+}
+
+const unmapped = (address: Address): Address =>
+  isMappedIpv4(address) ? { family: 'IPv4', value: address.value & 0xffff_ffffn } : address
+
+/** Complaints, as of names; none of IPv6 that could be written shorter. */
+export function isStrictCidr(text: string): readonly string[] {
+  const block = parseCidr(text)
+  if (block === undefined) return ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
+  const { address, size } = block
+  const [ip = '', bits] = text.split('/')
+  if (parseAddress(ip) === undefined || bits !== String(size))
     return ['must not have leading 0s in IP or prefix length']
-  }
   if (isMappedIpv4(address)) return ['must not have an IPv4-mapped IPv6 address']
-  const network = networkOf(address, bits)
-  if (network.value !== address.value) return ['must not have bits set beyond the prefix length']
-  const wanted = `${formatAddress(network)}/${bits}`
+  return networkOf(address, size).value === address.value ? [] : ['must not have bits set beyond the prefix length']
+}
+
+/** Complaints, as of names. */
+export function isCanonicalCidr(text: string): readonly string[] {
+  const block = parseCidr(text)
+  const faults = isStrictCidr(text)
+  if (block === undefined || faults.length > 0) return faults
+  const wanted = `${formatAddress(block.address)}/${block.size}`
   return text === wanted ? [] : [`must be in canonical form (${JSON.stringify(wanted)})`]
 }

@@ -619,7 +619,6 @@ describe('what is wrong is said in upstream words', () => {
         'spec.rules[0].http.paths[0].path: Invalid value: "x": must be an absolute path',
         'spec.rules[0].http.paths[0].backend: Required value: port name or number is required',
         'spec.rules[0].http.paths[1].pathType: Required value: pathType must be specified',
-        'spec.rules[0].http.paths[1].backend: Invalid value: "": resource or service backend is required',
       ],
     },
     {
@@ -646,8 +645,8 @@ describe('what is wrong is said in upstream words', () => {
       type: 'policy/v1 poddisruptionbudgets',
       given: { spec: { minAvailable: 1, maxUnavailable: '101%' } },
       want: [
-        'spec: Invalid value: {"minAvailable":1,"maxUnavailable":"101%"}: minAvailable and maxUnavailable ' +
-          'cannot be both set',
+        'spec: Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":"101%",' +
+          '"UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set',
         'spec.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
       ],
     },

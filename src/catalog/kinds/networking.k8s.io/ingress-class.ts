@@ -2,11 +2,11 @@
  * Ingress classes.
  * @see ValidateIngressClass in pkg/apis/networking/validation, pkg/apis/networking/v1/defaults.go of Kubernetes 1.36
  */
-import { isDns1123Subdomain } from '../../../kube/names.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, nameColumn, nameOf } from '../cell-text.ts'
 import { type DefaultRule, findStruct } from '../default-rules.ts'
+import { checkDomainPrefixedPath } from '../domain-prefixed-path.ts'
 import { fieldAt, objectAt, textAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
 import { findPart, partIn, type Report, textIn } from '../report.ts'
@@ -17,19 +17,18 @@ function checkIngressClass(report: Report, next: KubeObject, old: KubeObject | u
   const controller = textIn(spec, 'controller')
   if (old) report.immutable('spec.controller', controller, partIn(old, 'spec').controller)
   if (controller.length > 250) report.tooLong('spec.controller', 250)
-  if (controller === '') report.required('spec.controller')
-  else if (!/^[^/]+\/.+$/.test(controller) || isDns1123Subdomain(controller.split('/', 1)[0] ?? '').length > 0) {
-    report.invalid('spec.controller', controller, 'must be a domain-prefixed path (such as "acme.io/foo")')
-  }
+  checkDomainPrefixedPath(report, 'spec.controller', controller)
   const parameters = findPart(spec, 'parameters')
   if (!parameters) return
   checkLocalReference(report, 'spec.parameters', parameters)
   const scope = textIn(parameters, 'scope')
   report.oneOf('spec.parameters.scope', scope, ['Cluster', 'Namespace'])
-  const namespace = textIn(parameters, 'namespace')
-  if (scope === 'Namespace' && namespace === '')
-    report.required('spec.parameters.namespace', "`parameters.scope` is set to 'Namespace'")
-  if (scope === 'Cluster' && namespace !== '')
+  const { namespace } = parameters
+  if (scope === 'Namespace') {
+    if (typeof namespace === 'string') report.label('spec.parameters.namespace', namespace)
+    else report.required('spec.parameters.namespace', "`parameters.scope` is set to 'Namespace'")
+  }
+  if (scope === 'Cluster' && namespace !== undefined)
     report.forbidden('spec.parameters.namespace', "`parameters.scope` is set to 'Cluster'")
 }
 

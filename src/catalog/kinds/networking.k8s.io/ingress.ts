@@ -1,20 +1,23 @@
 /** Ingresses. @see ValidateIngress in pkg/apis/networking/validation of Kubernetes 1.36 */
 
 import { isIP } from 'node:net'
-import { isDns1123Label, isDns1123Subdomain } from '../../../kube/names.ts'
+import { isStrictIp } from '../../../kube/ip-address.ts'
+import { isDns1123Label, isDns1123Subdomain, isPathSegment } from '../../../kube/names.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { isWildcardSubdomain } from '../addresses.ts'
 import { ageColumn, ageOf, column, nameColumn, nameOf } from '../cell-text.ts'
 import { listAt, textAt } from '../field-access.ts'
-import { type BuiltInKind, validateWholeWith } from '../kind.ts'
+import { type BuiltInKind, validateWith } from '../kind.ts'
 import { findPart, isPortName, type Part, partIn, partsIn, type Report, textIn, textsIn } from '../report.ts'
 
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix']
 const pathParts = ['//', '/./', '/../', '%2f', '%2F']
 const pathEnds = ['/..', '/.']
 
-function checkIngress(report: Report, next: KubeObject): void {
+const classAnnotation = 'kubernetes.io/ingress.class'
+
+function checkIngress(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
   const rules = partsIn(spec, 'rules')
   const backend = findPart(spec, 'defaultBackend')
@@ -41,7 +44,28 @@ function checkIngress(report: Report, next: KubeObject): void {
     if (secret !== '') report.subdomain(`spec.tls[${i}].secretName`, secret)
   })
   const className = spec.ingressClassName
-  if (typeof className === 'string') report.subdomain('spec.ingressClassName', className)
+  if (typeof className !== 'string') return
+  report.subdomain('spec.ingressClassName', className)
+  const annotated = next.metadata.annotations?.[classAnnotation]
+  if (!old && annotated !== undefined && annotated !== className) {
+    const why = 'must match `ingressClassName` when both are specified'
+    report.invalid(`annotations.${classAnnotation}`, annotated, why)
+  }
+}
+
+function checkIngressStatus(report: Report, next: KubeObject, old: KubeObject | undefined): void {
+  const pointsOf = (o: KubeObject | undefined): readonly Part[] =>
+    partsIn(partIn(partIn(o, 'status'), 'loadBalancer'), 'ingress')
+  const stored = pointsOf(old).map((p) => textIn(p, 'ip'))
+  pointsOf(next).forEach((point, i) => {
+    const at = `status.loadBalancer.ingress[${i}]`
+    const ip = textIn(point, 'ip')
+    const hostname = textIn(point, 'hostname')
+    if (ip !== '' && !stored.includes(ip)) report.each(`${at}.ip`, ip, isStrictIp(ip))
+    if (hostname === '') return
+    report.subdomain(`${at}.hostname`, hostname)
+    if (isIP(hostname) !== 0) report.invalid(`${at}.hostname`, hostname, 'must be a DNS name, not an IP address')
+  })
 }
 
 function checkHost(report: Report, field: string, host: string): void {
@@ -52,8 +76,8 @@ function checkHost(report: Report, field: string, host: string): void {
 function checkPath(report: Report, at: string, path: Part): void {
   const type = path.pathType
   const text = textIn(path, 'path')
-  if (typeof type !== 'string') report.required(`${at}.pathType`, 'pathType must be specified')
-  else if (type === 'Exact' || type === 'Prefix') {
+  if (typeof type !== 'string') return report.required(`${at}.pathType`, 'pathType must be specified')
+  if (type === 'Exact' || type === 'Prefix') {
     if (!text.startsWith('/')) report.invalid(`${at}.path`, text, 'must be an absolute path')
     if (text !== '') {
       for (const part of pathParts)
@@ -85,8 +109,11 @@ function checkBackend(report: Report, at: string, backend: Part): void {
 }
 
 export function checkLocalReference(report: Report, at: string, reference: Part): void {
+  if (typeof reference.apiGroup === 'string') report.subdomain(`${at}.apiGroup`, reference.apiGroup)
   for (const field of ['kind', 'name']) {
-    if (textIn(reference, field) === '') report.required(`${at}.${field}`, `${field} is required`)
+    const value = textIn(reference, field)
+    if (value === '') report.required(`${at}.${field}`)
+    else report.each(`${at}.${field}`, value, isPathSegment(value))
   }
 }
 
@@ -133,6 +160,11 @@ const columns: TableColumns = {
 
 export const ingress: BuiltInKind = {
   shortNames: ['ing'],
-  strategy: { validate: validateWholeWith(checkIngress), tracksGeneration: true },
+  strategy: {
+    validate: validateWith((report, next, old, subresource) =>
+      (subresource === 'status' ? checkIngressStatus : checkIngress)(report, next, old),
+    ),
+    tracksGeneration: true,
+  },
   columns,
 }

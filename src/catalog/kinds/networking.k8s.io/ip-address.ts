@@ -7,13 +7,18 @@ import type { KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, nameColumn, nameOf } from '../cell-text.ts'
 import { objectAt, textAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
-import { findPart, partIn, type Report, textIn } from '../report.ts'
+import { fieldIsImmutable, findPart, type Part, partIn, type Report, sameValue, textIn } from '../report.ts'
 
 function checkIpAddress(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const parent = findPart(partIn(next, 'spec'), 'parentRef')
   const at = 'spec.parentRef'
   if (parent === undefined) report.required(at)
-  else {
+  if (old) {
+    // Once it is made, only that it stays is asked.
+    if (!sameValue(parent, findPart(partIn(old, 'spec'), 'parentRef'))) {
+      report.invalid(at, shownParent(parent), fieldIsImmutable)
+    }
+  } else if (parent !== undefined) {
     const group = textIn(parent, 'group')
     if (group !== '') report.each(`${at}.group`, group, isDns1123Subdomain(group))
     for (const field of ['resource', 'name', 'namespace']) {
@@ -22,8 +27,18 @@ function checkIpAddress(report: Report, next: KubeObject, old: KubeObject | unde
       else if (field !== 'namespace') report.required(`${at}.${field}`)
     }
   }
-  if (old) report.immutable(at, parent, findPart(partIn(old, 'spec'), 'parentRef'))
 }
+
+/** As Go prints it. */
+const shownParent = (parent: Part | undefined): object | null =>
+  parent
+    ? {
+        Group: textIn(parent, 'group'),
+        Resource: textIn(parent, 'resource'),
+        Namespace: textIn(parent, 'namespace'),
+        Name: textIn(parent, 'name'),
+      }
+    : null
 
 function parentOf(address: KubeObject): string {
   const parent = objectAt(address, 'spec', 'parentRef')

@@ -3,55 +3,88 @@
  * @see ValidateNetworkPolicy in pkg/apis/networking/validation, pkg/apis/networking/v1/defaults.go of Kubernetes
  *   1.36
  */
+import { isStrictCidr, isStrictSubset, parseCidr } from '../../../kube/ip-address.ts'
 import { validateLabelSelector } from '../../../kube/label-selector.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
-import { checkCidr } from '../addresses.ts'
 import { ageColumn, ageOf, column, nameColumn, nameOf, selectorAt } from '../cell-text.ts'
 import { type DefaultRule, fillAbsent } from '../default-rules.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
 import { findPart, type Part, partIn, partsIn, type Report, textIn, textsIn } from '../report.ts'
 
-function checkPeer(report: Report, at: string, peer: Part): void {
+const noRanges: ReadonlySet<string> = new Set()
+const directions = [
+  ['ingress', 'from'],
+  ['egress', 'to'],
+] as const
+
+function checkPeer(report: Report, at: string, peer: Part, stored: ReadonlySet<string>): void {
   const pods = findPart(peer, 'podSelector')
   const namespaces = findPart(peer, 'namespaceSelector')
   const block = findPart(peer, 'ipBlock')
   if (pods) report.add(validateLabelSelector(pods, `${at}.podSelector`))
   if (namespaces) report.add(validateLabelSelector(namespaces, `${at}.namespaceSelector`))
-  if (block) {
-    const cidr = textIn(block, 'cidr')
-    if (cidr === '') report.required(`${at}.ipBlock.cidr`)
-    else checkCidr(report, `${at}.ipBlock.cidr`, cidr)
-    textsIn(block, 'except').forEach((e, i) => checkCidr(report, `${at}.ipBlock.except[${i}]`, e))
-  }
+  if (block) checkBlock(report, `${at}.ipBlock`, block, stored)
   if (!pods && !namespaces && !block) report.required(at, 'must specify a peer')
   else if ((pods || namespaces) && block) report.forbidden(at, 'may not specify both ipBlock and another peer')
 }
 
-function checkPolicyPort(report: Report, at: string, port: Part): void {
-  report.oneOfIfSet(`${at}.protocol`, port.protocol, ['TCP', 'UDP', 'SCTP'])
-  if (port.port !== undefined) report.portOrName(`${at}.port`, port.port)
-  const end = port.endPort
-  if (typeof end !== 'number') return
-  if (port.port === undefined) report.required(`${at}.port`, 'may not be specified when `port` is not specified')
-  else if (typeof port.port === 'string')
-    report.invalid(`${at}.endPort`, end, 'may not be specified when `port` is non-numeric')
-  else if (typeof port.port === 'number' && end < port.port)
-    report.invalid(`${at}.endPort`, end, 'must be greater than or equal to `port`')
-  else report.port(`${at}.endPort`, end)
+function checkBlock(report: Report, at: string, block: Part, stored: ReadonlySet<string>): void {
+  const cidr = textIn(block, 'cidr')
+  if (cidr === '') return report.required(`${at}.cidr`)
+  const check = (field: string, value: string): ReturnType<typeof parseCidr> => {
+    if (!stored.has(value)) report.each(field, value, isStrictCidr(value))
+    return parseCidr(value)
+  }
+  const outer = check(`${at}.cidr`, cidr)
+  if (!outer) return
+  textsIn(block, 'except').forEach((except, i) => {
+    const field = `${at}.except[${i}]`
+    const inner = check(field, except)
+    if (inner && !isStrictSubset(inner, outer)) report.invalid(field, except, 'must be a strict subset of `cidr`')
+  })
 }
 
-function checkNetworkPolicy(report: Report, next: KubeObject): void {
+function checkPolicyPort(report: Report, at: string, { protocol, port, endPort }: Part): void {
+  report.oneOfIfSet(`${at}.protocol`, protocol, ['TCP', 'UDP', 'SCTP'])
+  const hasEnd = typeof endPort === 'number'
+  const unfit = (why: string): void => report.invalid(`${at}.endPort`, endPort, why)
+  if (port === undefined) {
+    if (hasEnd) unfit('may not be specified when `port` is not specified')
+  } else if (typeof port === 'string') {
+    if (hasEnd) unfit('may not be specified when `port` is non-numeric')
+    report.portOrName(`${at}.port`, port)
+  } else {
+    report.port(`${at}.port`, port)
+    if (!hasEnd) return
+    // Upstream shows the port here, not its end.
+    if (endPort < Number(port)) report.invalid(`${at}.endPort`, port, 'must be greater than or equal to `port`')
+    report.port(`${at}.endPort`, endPort)
+  }
+}
+
+/** Every range of a policy: which of them moved cannot be told, so each that is stored may stay. */
+function* rangesOf(policy: KubeObject): Iterable<string> {
+  const spec = partIn(policy, 'spec')
+  for (const [direction, peers] of directions) {
+    for (const rule of partsIn(spec, direction)) {
+      for (const block of partsIn(rule, peers).map((p) => partIn(p, 'ipBlock'))) {
+        yield textIn(block, 'cidr')
+        yield* textsIn(block, 'except')
+      }
+    }
+  }
+}
+
+function checkNetworkPolicy(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
+  const stored = old ? new Set(rangesOf(old)) : noRanges
   report.add(validateLabelSelector(findPart(spec, 'podSelector'), 'spec.podSelector'))
-  for (const [direction, peers] of [
-    ['ingress', 'from'],
-    ['egress', 'to'],
-  ] as const) {
+  for (const [direction, peers] of directions) {
     partsIn(spec, direction).forEach((rule, i) => {
       const at = `spec.${direction}[${i}]`
       partsIn(rule, 'ports').forEach((p, j) => checkPolicyPort(report, `${at}.ports[${j}]`, p))
-      partsIn(rule, peers).forEach((p, j) => checkPeer(report, `${at}.${peers}[${j}]`, p))
+      partsIn(rule, peers).forEach((p, j) => checkPeer(report, `${at}.${peers}[${j}]`, p, stored))
     })
   }
   const types = textsIn(spec, 'policyTypes')

@@ -1,16 +1,17 @@
 /** Pod disruption budgets. @see ValidatePodDisruptionBudgetSpec in pkg/apis/policy/validation of Kubernetes 1.36 */
 import { validateLabelSelector } from '../../../kube/label-selector.ts'
+import { nameIsPathSegment } from '../../../kube/names.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, intOrStringAt, nameColumn, nameOf } from '../cell-text.ts'
 import { numberAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
-import { checkIntOrPercent, findPart, partIn, percentOf, type Report } from '../report.ts'
+import { checkIntOrPercent, findPart, type Part, partIn, percentOf, type Report } from '../report.ts'
 
 function checkPodDisruptionBudget(report: Report, next: KubeObject): void {
   const spec = partIn(next, 'spec')
   if (spec.minAvailable !== undefined && spec.maxUnavailable !== undefined) {
-    report.invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set')
+    report.invalid('spec', shownSpec(spec), 'minAvailable and maxUnavailable cannot be both set')
   }
   for (const field of ['minAvailable', 'maxUnavailable']) {
     checkIntOrPercent(report, `spec.${field}`, spec[field])
@@ -24,6 +25,14 @@ function checkPodDisruptionBudget(report: Report, next: KubeObject): void {
   ])
   report.add(validateLabelSelector(findPart(spec, 'selector'), 'spec.selector'))
 }
+
+/** As Go prints it. */
+const shownSpec = (spec: Part): object => ({
+  MinAvailable: spec.minAvailable ?? null,
+  Selector: spec.selector ?? null,
+  MaxUnavailable: spec.maxUnavailable ?? null,
+  UnhealthyPodEvictionPolicy: spec.unhealthyPodEvictionPolicy ?? null,
+})
 
 const columns: TableColumns = {
   definitions: [
@@ -45,6 +54,8 @@ const columns: TableColumns = {
 export const podDisruptionBudget: BuiltInKind = {
   shortNames: ['pdb'],
   strategy: {
+    // Upstream never asks more of its name, though it may become that of no other object.
+    validateName: nameIsPathSegment,
     validate: validateWholeWith(checkPodDisruptionBudget),
     unconditionalUpdate: false,
     tracksGeneration: true,

@@ -41,6 +41,23 @@ const cases: readonly { name: string; given: KubeObject; old?: KubeObject; want:
     ],
   },
   {
+    name: 'an aggregation of roles that no selector finds',
+    given: {
+      ...clusterRole('r'),
+      aggregationRule: { clusterRoleSelectors: [{ matchExpressions: [{ key: 'a', operator: 'In' }] }] },
+    },
+    want: [
+      'aggregationRule.clusterRoleSelectors[0].matchExpressions[0].values: Required value: must be specified when ' +
+        "`operator` is 'In' or 'NotIn'",
+      'aggregationRule.clusterRoleSelectors[0]: Invalid value: null: invalid label selector.',
+    ],
+  },
+  {
+    name: 'a subject of no kind',
+    given: bindTo(ref, { name: 'u' }),
+    want: ['subjects[0].kind: Unsupported value: "": supported values: "ServiceAccount", "User", "Group"'],
+  },
+  {
     name: 'resources and paths in one rule',
     given: clusterRole('r', { ...allow('get', '', 'pods'), nonResourceURLs: ['/x'] }),
     want: [

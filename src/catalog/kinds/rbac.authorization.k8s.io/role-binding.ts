@@ -39,7 +39,7 @@ function roleRefErrors({ apiGroup = '', kind = '', name }: RoleRef, namespaced: 
 }
 
 function subjectErrors(subject: Subject, path: string, namespaced: boolean): FieldError[] {
-  const { kind, name, namespace, apiGroup = '' } = subject
+  const { kind = '', name, namespace, apiGroup = '' }: Partial<Subject> = subject
   const errors: FieldError[] = name ? [] : [fieldRequired(`${path}.name`)]
   switch (kind) {
     case 'ServiceAccount':

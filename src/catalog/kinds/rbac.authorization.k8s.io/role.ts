@@ -42,7 +42,12 @@ function aggregationErrors({ aggregationRule }: ClusterRole): FieldError[] {
   if (selectors.length === 0) {
     return [fieldRequired(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
   }
-  return selectors.flatMap((selector, i) => validateLabelSelector(selector, `${path}[${i}]`))
+  return selectors.flatMap((selector, i) => {
+    const at = `${path}[${i}]`
+    const errors = validateLabelSelector(selector, at)
+    // Go makes a selector of it as well, and shows what came of that.
+    return errors.length === 0 ? [] : [...errors, fieldInvalid(at, null, 'invalid label selector.')]
+  })
 }
 
 export const rbacFacts: Strategy = { validateName: nameIsPathSegment, createOnUpdate: true, tracksGeneration: false }
