@@ -9,7 +9,8 @@ import { ExpiryClock } from './expiry-clock.ts'
 import { ExpirySchedule, type NamespaceFeed } from './expiry-schedule.ts'
 import { type ExpiryControllerDeps, expiryController } from './reconcile.ts'
 
-export interface ClusterExpiryDeps extends Omit<ExpiryControllerDeps, 'expiryClock' | 'feed' | 'schedule' | 'expired'> {
+export interface ClusterExpiryDeps
+  extends Omit<ExpiryControllerDeps, 'expiryClock' | 'feed' | 'schedule' | 'isJudgedByServer' | 'expired'> {
   /** Failures that the watch recovers from. */
   readonly onError: (error: unknown) => void
 }
@@ -40,7 +41,13 @@ export function expiryOfCluster({ onError, ...deps }: ClusterExpiryDeps): Contro
     },
   }
   const schedule = new ExpirySchedule(feed, clock)
-  const controller = expiryController({ ...deps, expiryClock: new ExpiryClock(clock), feed, schedule })
+  const controller = expiryController({
+    ...deps,
+    expiryClock: new ExpiryClock(clock),
+    feed,
+    schedule,
+    isJudgedByServer: false,
+  })
   const watch = { run: (_enqueue: unknown, signal: AbortSignal) => informer.run(signal) }
   return { ...controller, sources: [watch, ...controller.sources] }
 }

@@ -58,6 +58,7 @@ export const expiry = ({ expiryClock, controllersLease, ...templates }: ExpiryOp
             events: recorderOf(context, run, expiryControllerName),
             feed,
             schedule,
+            isJudgedByServer: true,
             expired: () => diagnostics.publish(expiredTopic, undefined),
           }),
         ]

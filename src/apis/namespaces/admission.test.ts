@@ -128,6 +128,27 @@ describe('a deletion', () => {
     for (const of of [namespace(), protection('false'), namespace({ name: 'kube-node-lease' })])
       expect(() => validate?.(deletion(of))).not.toThrow()
   })
+
+  test('by the controller that ends namespaces is refused of one that has not expired', () => {
+    const { validate: judge } = namespaceLifecycle(lookup(undefined), (of) => of === expired)
+    const byController = (
+      of: Namespace,
+      username = 'system:serviceaccount:kube-system:namespace-expiry-controller',
+    ) => ({
+      ...deletion(of),
+      user: { username, groups: [] },
+    })
+    expect(thrown(() => judge?.(byController(namespace())))).toEqual(
+      failure({
+        message: 'Operation cannot be fulfilled on namespaces "team": it has not expired',
+        reason: 'Conflict',
+        details: { name: 'team', kind: 'namespaces' },
+        code: 409,
+      }),
+    )
+    expect(() => judge?.(byController(expired))).not.toThrow()
+    expect(() => judge?.(byController(namespace(), 'alice'))).not.toThrow()
+  })
 })
 
 describe('the last finalizer', () => {
