@@ -5,12 +5,10 @@ import { isLabelValue, isQualifiedName } from '../../kube/names.ts'
 import { isDisabled, type Matcher } from './match.ts'
 import { type MetadataPart, metadataParts } from './namespace-metadata.ts'
 import { samplesOf } from './parameter-rules.ts'
-import { isKeyOfKubernetes, unknownToken } from './token-rules.ts'
+import { isKeyOfKubernetes, isKeyOfOurs, unknownToken } from './token-rules.ts'
 import { hasToken, namedTokens, replaceTokens, tokensIn } from './tokens.ts'
 import { creatorKey, type NamespaceTemplate, type TemplateParameter } from './types.ts'
 
-/** They say what templates, limits and the server itself know of a namespace. */
-const ownDomains = ['borough.dev', 'policy'] as const
 const serverKeys: ReadonlySet<string> = new Set([creatorKey, 'kubernetes.io/metadata.name'])
 
 export function metadataErrors({ spec }: NamespaceTemplate): FieldError[] {
@@ -32,8 +30,8 @@ function keyErrors(
   const field = fieldOfKey(part, key)
   const illegal = isQualifiedName(key)
   if (illegal.length > 0) return illegal.map((why) => fieldInvalid(field, key, why))
-  const domain = key.slice(0, Math.max(0, key.indexOf('/')))
-  if (serverKeys.has(key) || ownDomains.some((own) => domain === own || domain.endsWith(`.${own}`))) {
+  // They say what templates, limits and the server itself know of a namespace.
+  if (serverKeys.has(key) || isKeyOfOurs(key)) {
     return [fieldForbidden(field, 'templates may not set keys of borough.dev or policy, or keys that the server sets')]
   }
   for (const { name, isEscaped } of tokensIn(value)) {

@@ -4,6 +4,7 @@ import { thrown } from '../../../test/support/refusal.ts'
 import type { Attributes } from '../../admission/admission.ts'
 import { loadCatalog } from '../../catalog/catalog.ts'
 import { requiredType } from '../../kube/resource-type.ts'
+import type { JsonValue } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { checkParameters, writtenErrors } from './parameter-admission.ts'
 import type { NamespaceTemplate } from './types.ts'
@@ -23,6 +24,7 @@ const configMap = (data: Record<string, string>) => ({
 })
 
 describe('of a template', () => {
+  const owned = (ownerReferences: JsonValue) => ({ ...configMap({}), metadata: { name: 'a', ownerReferences } })
   function written(spec?: Spec): { errors: string[]; warnings: string[] } {
     const warnings: string[] = []
     const errors = writtenErrors({ warn: (text) => void warnings.push(text) }, of(spec))
@@ -49,6 +51,13 @@ describe('of a template', () => {
       errors: [
         expect.stringMatching(/^spec\.templates\[0\]\.data\.a: Invalid value: "\$\(sise\)": \$\(sise\) is no token/),
       ],
+    },
+    {
+      name: 'whose object names an owner',
+      spec: { templates: [owned([{ uid: 'u' }]), owned([]), owned(null)], objects: [{ template: owned([{}]) }] },
+      errors: ['spec.templates[0]', 'spec.objects[0].template'].map(
+        (at) => `${at}.metadata.ownerReferences: Forbidden: a template owns what it makes`,
+      ),
     },
     {
       name: 'whose source is wrong, which is told elsewhere',

@@ -9,6 +9,7 @@ import {
   shownOfAnnotation,
 } from '../../kube/field-error.ts'
 import { invalid } from '../../kube/status-error.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { findInCondition, longestExpression, longestTogether } from './conditions.ts'
 import { metadataErrors } from './metadata-rules.ts'
@@ -34,6 +35,7 @@ export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: Name
     // Of tokens in a source the entry says what is wrong.
     const of = cloneFrom === undefined ? tokenErrors(source, field, parameters) : sourceNameErrors(cloneFrom, field)
     append(errors, of)
+    append(errors, ownedErrors(source, field))
   }
   const entries = spec?.objects ?? []
   // What is too long is refused already, and not parsed.
@@ -45,6 +47,13 @@ export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: Name
     for (const doubt of doubts) warn(`spec.objects[${i}].when: ${doubt}`)
   }
   return errors
+}
+
+/** Whose owner is not there garbage collection deletes, and it would be made again, without an end. */
+function ownedErrors({ metadata }: JsonObject, field: string): FieldError[] {
+  const owners = (metadata as Partial<KubeObject['metadata']> | null | undefined)?.ownerReferences
+  if (owners === undefined || owners === null || owners.length === 0) return []
+  return [fieldForbidden(`${field}.metadata.ownerReferences`, 'a template owns what it makes')]
 }
 
 interface Before {

@@ -129,6 +129,16 @@ describe('a parameter may not stand in', () => {
       at: 'metadata.annotations[k8s.io/a]',
     },
     {
+      name: 'the consent of a source',
+      object: of('v1/ConfigMap', { metadata: { annotations: { 'policy.borough.dev/clone-to': '$(size)' } } }),
+      at: 'metadata.annotations[policy.borough.dev/clone-to]',
+    },
+    {
+      name: 'a label of ours',
+      object: of('v1/ConfigMap', { metadata: { labels: { 'policy/a': '$(size)' } } }),
+      at: 'metadata.labels[policy/a]',
+    },
+    {
       name: 'an annotation of another kind',
       object: of('apps/v1/Deployment', { metadata: { annotations: { a: '$(size)' } } }),
       at: 'metadata.annotations.a',

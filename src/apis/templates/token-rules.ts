@@ -90,10 +90,10 @@ function mayHold(
   const type = `${group}/${String(kind)}`
   if (group === rbacGroup || grantingKinds.has(type)) return false
   const [part, list, key] = path
-  if (part === 'metadata' && list === 'labels' && path.length === 3) return !isKeyOfKubernetes(String(key))
+  if (part === 'metadata' && list === 'labels' && path.length === 3) return !isActedUpon(String(key))
   const isInert = inertKinds.get(type)
   if (isInert === undefined) return false
-  if (part === 'metadata' && list === 'annotations' && path.length === 3) return !isKeyOfKubernetes(String(key))
+  if (part === 'metadata' && list === 'annotations' && path.length === 3) return !isActedUpon(String(key))
   // Every name that it can have stands in the template.
   if (part === 'metadata' && list === 'name') return parameter.enum !== undefined
   return isInert(path)
@@ -103,9 +103,15 @@ function mayHold(
 const isOfKubernetes = (group: string): boolean => !group.includes('.') || group.endsWith('.k8s.io')
 
 /** A label or annotation that Kubernetes itself acts upon. */
-export function isKeyOfKubernetes(key: string): boolean {
+export const isKeyOfKubernetes = (key: string): boolean => isOfDomain(key, ['kubernetes.io', 'k8s.io'])
+/** By one a source says who may clone it. */
+export const isKeyOfOurs = (key: string): boolean => isOfDomain(key, ['borough.dev', 'policy'])
+
+const isActedUpon = (key: string): boolean => isKeyOfKubernetes(key) || isKeyOfOurs(key)
+
+function isOfDomain(key: string, domains: readonly string[]): boolean {
   const domain = key.slice(0, Math.max(0, key.indexOf('/')))
-  return ['kubernetes.io', 'k8s.io'].some((own) => domain === own || domain.endsWith(`.${own}`))
+  return domains.some((own) => domain === own || domain.endsWith(`.${own}`))
 }
 
 const pathText = (field: string, path: readonly (string | number)[]): string =>
