@@ -196,26 +196,36 @@ function haltedProblems(template: Template, world: World, before: World | undefi
   return [...found, ...lost(template, world, before, actors).map((place) => `${place} was taken by halted ${name}`)]
 }
 
-/** What came since the last quiet time holds what the version in force gives, where the newest is not for it. */
+/**
+ * What came since the last quiet time holds what the version in force gives, where the newest is not for it; or what
+ * the newest of the last quiet time gave, if the namespace came before the edit or the deletion that is halted.
+ */
 function newcomerProblems(template: Template, world: World, before: World | undefined, actors: Actors): string[] {
-  const found: string[] = []
-  for (const namespace of world.namespaces.values()) {
-    const where = nameOf(namespace)
+  const former = before?.templates.find((t) => t.metadata.uid === template.metadata.uid)
+  return [...world.namespaces.values()].flatMap((namespace) => {
     const version = actors.specs.versionFor(template, namespace)
-    const isOld = before?.namespaces.get(where)?.metadata.uid === namespace.metadata.uid
-    if (isOld || isGoing(namespace) || version === undefined || version === template) continue
-    if (parametersOf(version, namespace).fault !== undefined) continue
-    for (const wanted of wantedObjects(version, namespace, world.sources).values()) {
-      const object = world.objects.get(`${where}/${wanted.name}`)
-      const isTheirs = object !== undefined && actors.theirs.has(object.metadata.uid ?? '')
-      const wrong = wanted.whyNot === undefined && !isTheirs ? differs(wanted, object, version) : undefined
-      if (wrong !== undefined) found.push(`${where}/${wanted.name} of halted ${nameOf(template)}: ${wrong}`)
-    }
-    const labels: Readonly<Record<string, string>> = version.spec?.namespaceMetadata?.labels ?? {}
-    for (const [key, text] of Object.entries(labels)) {
-      const [is, must] = [namespace.metadata.labels?.[key], replaced(text, version, namespace)]
-      if (is !== must) found.push(`${where}: label ${key} of halted ${nameOf(template)} is ${is} instead of ${must}`)
-    }
+    const isOld = before?.namespaces.get(nameOf(namespace))?.metadata.uid === namespace.metadata.uid
+    if (isOld || isGoing(namespace) || version === undefined || version === template) return []
+    const earlier = former && actors.specs.versionFor(former, namespace)
+    const found = [version, earlier ?? version].map((v) => notGiven(v, namespace, world, actors))
+    return found.some(({ length }) => length === 0) ? [] : (found[0] ?? [])
+  })
+}
+
+function notGiven(version: Template, namespace: KubeObject, world: World, { theirs }: Actors): string[] {
+  if (parametersOf(version, namespace).fault !== undefined) return []
+  const found: string[] = []
+  const where = nameOf(namespace)
+  for (const wanted of wantedObjects(version, namespace, world.sources).values()) {
+    const object = world.objects.get(`${where}/${wanted.name}`)
+    const isTheirs = object !== undefined && theirs.has(object.metadata.uid ?? '')
+    const wrong = wanted.whyNot === undefined && !isTheirs ? differs(wanted, object, version) : undefined
+    if (wrong !== undefined) found.push(`${where}/${wanted.name} of halted ${nameOf(version)}: ${wrong}`)
+  }
+  const labels: Readonly<Record<string, string>> = version.spec?.namespaceMetadata?.labels ?? {}
+  for (const [key, text] of Object.entries(labels)) {
+    const [is, must] = [namespace.metadata.labels?.[key], replaced(text, version, namespace)]
+    if (is !== must) found.push(`${where}: label ${key} of halted ${nameOf(version)} is ${is} instead of ${must}`)
   }
   return found
 }
