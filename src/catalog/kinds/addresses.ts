@@ -1,12 +1,14 @@
 /** IP addresses and blocks. @see k8s.io/apimachinery/pkg/util/validation/ip.go v0.36 */
 
 import { BlockList, isIP } from 'node:net'
+import { isStrictCidr, isStrictIp } from '../../kube/ip-address.ts'
 import type { Report } from './report.ts'
 
-export function checkIp(report: Report, field: string, value: string): void {
-  if (isIP(value) === 0 || value.includes('%')) {
-    report.invalid(field, value, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')
-  }
+const nothing: ReadonlySet<string> = new Set()
+
+/** @param known what the object had before, right or not */
+export function checkIp(report: Report, field: string, value: string, known: ReadonlySet<string> = nothing): void {
+  if (!known.has(value)) report.each(field, value, isStrictIp(value))
 }
 
 type Family = 'ipv4' | 'ipv6'
@@ -39,8 +41,13 @@ const notForEndpoints: readonly (readonly [isIn: Contains, why: string])[] = [
 const isUnspecified = blocks(['0.0.0.0', 32, 'ipv4'], ['::', 128, 'ipv6'])
 
 /** An address where something answers. @see ValidateEndpointIP in pkg/apis/core/validation of Kubernetes 1.36 */
-export function checkEndpointIp(report: Report, field: string, value: string): void {
-  checkIp(report, field, value)
+export function checkEndpointIp(
+  report: Report,
+  field: string,
+  value: string,
+  known: ReadonlySet<string> = nothing,
+): void {
+  checkIp(report, field, value, known)
   const version = isIP(value)
   if (version === 0) return
   const family = version === 4 ? 'ipv4' : 'ipv6'
@@ -48,13 +55,9 @@ export function checkEndpointIp(report: Report, field: string, value: string): v
   for (const [isIn, why] of notForEndpoints) if (isIn(value, family)) report.invalid(field, value, why)
 }
 
-export function checkCidr(report: Report, field: string, value: string): void {
-  const [address = '', size = '', ...rest] = value.split('/')
-  const version = isIP(address)
-  const max = version === 4 ? 32 : 128
-  if (version === 0 || rest.length > 0 || !/^\d{1,3}$/.test(size) || Number(size) > max) {
-    report.invalid(field, value, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')
-  }
+/** @param known what the object had before, right or not */
+export function checkCidr(report: Report, field: string, value: string, known: ReadonlySet<string> = nothing): void {
+  if (!known.has(value)) report.each(field, value, isStrictCidr(value))
 }
 
 /** A host name of an Ingress rule or a TLS entry: a subdomain, perhaps with a wildcard in front. */

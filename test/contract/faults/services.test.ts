@@ -24,7 +24,7 @@ const rows: readonly FaultRow[] = [
     name: 'with a name elsewhere and an address here',
     put: { 'spec.type': 'ExternalName', 'spec.clusterIP': '10.0.0.7' },
     faults: [
-      "spec.clusterIPs: Forbidden: may not be set when `type` is 'ExternalName'",
+      'spec.clusterIPs: Forbidden: may not be set for ExternalName services',
       'spec.externalName: Required value',
     ],
   },
@@ -344,8 +344,8 @@ const rows: readonly FaultRow[] = [
       'spec.ipFamilyPolicy': 'SingleStack',
     },
     faults: [
-      "spec.ipFamilies: Forbidden: may not be set when `type` is 'ExternalName'",
-      "spec.ipFamilyPolicy: Forbidden: may not be set when `type` is 'ExternalName'",
+      'spec.ipFamilies: Forbidden: may not be set for ExternalName services',
+      'spec.ipFamilyPolicy: Forbidden: may not be set for ExternalName services',
     ],
   },
   {

@@ -2,10 +2,10 @@
 
 import { isIP } from 'node:net'
 import { validateLabels } from '../../../kube/metadata.ts'
-import { isDns1123Label } from '../../../kube/names.ts'
+import { isDns1123Label, isQualifiedName } from '../../../kube/names.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { checkCidr, checkEndpointIp, checkIp } from '../addresses.ts'
-import { numberIn, type Part, partIn, partsIn, type Report, textIn, textsIn } from '../report.ts'
+import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn, textsIn } from '../report.ts'
 import { protocols } from './container.ts'
 
 const serviceTypes = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
@@ -13,14 +13,27 @@ const affinities = ['ClientIP', 'None']
 const trafficPolicies = ['Cluster', 'Local']
 const ipFamilies = ['IPv4', 'IPv6']
 const familyPolicies = ['SingleStack', 'PreferDualStack', 'RequireDualStack']
-const unlessExternal = "may not be set when `type` is 'ExternalName'"
+const distributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode']
+const unlessExternal = 'may not be set for ExternalName services'
+const onlyForBalancer = "may only be used when `type` is 'LoadBalancer'"
+const topologyMode = 'service.kubernetes.io/topology-mode'
+const topologyHints = 'service.kubernetes.io/topology-aware-hints'
+const sourceRanges = 'service.beta.kubernetes.io/load-balancer-source-ranges'
 const maxAffinitySeconds = 86_400
 
 export const needsClusterIp = (type: string): boolean =>
   type === 'ClusterIP' || type === 'NodePort' || type === 'LoadBalancer'
 
 export function checkService(report: Report, next: KubeObject, old: KubeObject | undefined): void {
+  const annotations = next.metadata.annotations ?? {}
+  const mode = annotations[topologyMode]
+  const hints = annotations[topologyHints]
+  if (mode !== undefined && hints !== undefined && mode !== hints) {
+    const why = `must match annotations[${topologyHints}] when both are specified`
+    report.invalid(`metadata.annotations[${topologyMode}]`, mode, why)
+  }
   const spec = partIn(next, 'spec')
+  const before = partIn(old, 'spec')
   const type = textIn(spec, 'type')
   const clusterIps = textsIn(spec, 'clusterIPs')
   const headless = clusterIps[0] === 'None' || textIn(spec, 'clusterIP') === 'None'
@@ -37,7 +50,7 @@ export function checkService(report: Report, next: KubeObject, old: KubeObject |
   report.add(validateLabels(spec.selector as Record<string, string> | undefined, 'spec.selector'))
   report.requiredOneOf('spec.sessionAffinity', textIn(spec, 'sessionAffinity'), affinities)
   const seconds = numberIn(partIn(partIn(spec, 'sessionAffinityConfig'), 'clientIP'), 'timeoutSeconds')
-  if (seconds !== undefined && (seconds <= 0 || seconds > maxAffinitySeconds)) {
+  if (spec.sessionAffinity === 'ClientIP' && seconds !== undefined && (seconds <= 0 || seconds > maxAffinitySeconds)) {
     report.invalid(
       'spec.sessionAffinityConfig.clientIP.timeoutSeconds',
       seconds,
@@ -45,8 +58,11 @@ export function checkService(report: Report, next: KubeObject, old: KubeObject |
     )
   }
   report.requiredOneOf('spec.type', type, serviceTypes)
-  checkAddresses(report, spec, type)
-  if (old) checkServiceUpdate(report, spec, partIn(old, 'spec'))
+  checkAddresses(report, spec, type, before)
+  checkSourceRanges(report, next, old)
+  checkBalancer(report, spec, type)
+  checkTraffic(report, spec, type)
+  if (old) checkServiceUpdate(report, spec, before)
 }
 
 function checkExternalName(report: Report, spec: Part): void {
@@ -74,7 +90,9 @@ function checkPorts(report: Report, ports: readonly Part[], type: string): void 
     } else if (ports.length > 1) report.required(`${at}.name`)
     report.port(`${at}.port`, port.port)
     report.requiredOneOf(`${at}.protocol`, protocol, protocols)
-    if (type !== 'ExternalName') report.portOrName(`${at}.targetPort`, port.targetPort)
+    report.portOrName(`${at}.targetPort`, port.targetPort)
+    const application = port.appProtocol
+    if (typeof application === 'string') report.each(`${at}.appProtocol`, application, isQualifiedName(application))
     const nodePort = numberIn(port, 'nodePort') ?? 0
     if (nodePort !== 0) {
       if (type === 'ClusterIP' || type === 'ExternalName') {
@@ -100,24 +118,64 @@ function checkPorts(report: Report, ports: readonly Part[], type: string): void 
   })
 }
 
-function checkAddresses(report: Report, spec: Part, type: string): void {
-  if (type !== 'ExternalName') checkClusterIps(report, spec)
-  textsIn(spec, 'externalIPs').forEach((ip, i) => checkEndpointIp(report, `spec.externalIPs[${i}]`, ip))
+function checkAddresses(report: Report, spec: Part, type: string, before: Part): void {
+  if (type !== 'ExternalName') checkClusterIps(report, spec, new Set(textsIn(before, 'clusterIPs')))
+  const known = new Set(textsIn(before, 'externalIPs'))
+  textsIn(spec, 'externalIPs').forEach((ip, i) => checkEndpointIp(report, `spec.externalIPs[${i}]`, ip, known))
+}
+
+/** Of what lets clients in, or keeps them near. */
+function checkTraffic(report: Report, spec: Part, type: string): void {
   report.oneOfIfSet('spec.internalTrafficPolicy', spec.internalTrafficPolicy, trafficPolicies)
   const policy = textIn(spec, 'externalTrafficPolicy')
-  const external = type === 'NodePort' || type === 'LoadBalancer' || textsIn(spec, 'externalIPs').length > 0
+  const isOpen = type === 'ClusterIP' && textsIn(spec, 'externalIPs').length > 0
+  const external = type === 'NodePort' || type === 'LoadBalancer' || isOpen
   if (policy !== '') {
     if (!external)
       report.invalid('spec.externalTrafficPolicy', policy, 'may only be set for externally-accessible services')
     else report.oneOf('spec.externalTrafficPolicy', policy, trafficPolicies)
   }
-  const ranges = textsIn(spec, 'loadBalancerSourceRanges')
-  if (ranges.length > 0 && type !== 'LoadBalancer') {
-    report.forbidden('spec.LoadBalancerSourceRanges', "may only be used when `type` is 'LoadBalancer'")
+  const port = numberIn(spec, 'healthCheckNodePort') ?? 0
+  if (port !== 0) {
+    if (needsHealthCheck(spec)) report.port('spec.healthCheckNodePort', port)
+    else {
+      const why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+      report.invalid('spec.healthCheckNodePort', port, why)
+    }
   }
-  ranges.forEach((range, i) => checkCidr(report, `spec.LoadBalancerSourceRanges[${i}]`, range.trim()))
-  if (type !== 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== undefined) {
-    report.forbidden('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'")
+  report.oneOfIfSet('spec.trafficDistribution', spec.trafficDistribution, distributions)
+}
+
+/** A field, and an annotation that came before it. */
+function checkSourceRanges(report: Report, next: KubeObject, old: KubeObject | undefined): void {
+  const spec = partIn(next, 'spec')
+  const isBalanced = spec.type === 'LoadBalancer'
+  const ranges = textsIn(spec, 'loadBalancerSourceRanges')
+  const annotation = next.metadata.annotations?.[sourceRanges]
+  if (ranges.length > 0) {
+    // Upstream writes it so.
+    const field = 'spec.LoadBalancerSourceRanges'
+    if (!isBalanced) report.forbidden(field, onlyForBalancer)
+    const before = textsIn(findPart(old, 'spec'), 'loadBalancerSourceRanges')
+    const known = new Set(before.map((range) => range.trim()))
+    ranges.forEach((range, i) => checkCidr(report, `${field}[${i}]`, range.trim(), known))
+  } else if (annotation !== undefined) {
+    const field = `metadata.annotations[${sourceRanges}]`
+    if (!isBalanced) report.forbidden(field, onlyForBalancer)
+    if (annotation.trim() === '' || old?.metadata.annotations?.[sourceRanges] === annotation) return
+    for (const range of annotation.split(',')) checkCidr(report, field, range.trim())
+  }
+}
+
+function checkBalancer(report: Report, spec: Part, type: string): void {
+  const { loadBalancerClass: ofClass } = spec
+  if (type !== 'LoadBalancer') {
+    if (spec.allocateLoadBalancerNodePorts !== undefined) {
+      report.forbidden('spec.allocateLoadBalancerNodePorts', onlyForBalancer)
+    }
+    if (ofClass !== undefined) report.forbidden('spec.loadBalancerClass', onlyForBalancer)
+  } else if (typeof ofClass === 'string') {
+    report.each('spec.loadBalancerClass', ofClass, isQualifiedName(ofClass))
   }
 }
 
@@ -125,7 +183,7 @@ const needsHealthCheck = (spec: Part): boolean =>
   textIn(spec, 'type') === 'LoadBalancer' && textIn(spec, 'externalTrafficPolicy') === 'Local'
 
 /** @see ValidateServiceClusterIPsRelatedFields */
-function checkClusterIps(report: Report, spec: Part): void {
+function checkClusterIps(report: Report, spec: Part, known: ReadonlySet<string>): void {
   const field = 'spec.clusterIPs'
   const ips = textsIn(spec, 'clusterIPs')
   const first = textIn(spec, 'clusterIP')
@@ -140,7 +198,7 @@ function checkClusterIps(report: Report, spec: Part): void {
   report.oneOfIfSet('spec.ipFamilyPolicy', spec.ipFamilyPolicy, familyPolicies)
   if (ips.length > 1 && ips[0] === 'None') report.invalid(field, ips, "'None' must be the first and only value")
   ips.forEach((ip, i) => {
-    if (i > 0 || ip !== 'None') checkIp(report, `${field}[${i}]`, ip)
+    if (i > 0 || ip !== 'None') checkIp(report, `${field}[${i}]`, ip, known)
   })
   if (ips.length > 2) report.invalid(field, ips, 'may only hold up to 2 values')
   const own = ips.map((ip) => ({ 4: 'IPv4', 6: 'IPv6' })[isIP(ip)])
@@ -157,6 +215,10 @@ function checkClusterIps(report: Report, spec: Part): void {
 }
 
 function checkServiceUpdate(report: Report, next: Part, old: Part): void {
+  const isBalanced = (spec: Part): boolean => spec.type === 'LoadBalancer'
+  if (isBalanced(old) && isBalanced(next) && next.loadBalancerClass !== old.loadBalancerClass) {
+    report.invalid('spec.loadBalancerClass', next.loadBalancerClass ?? null, 'may not change once set')
+  }
   const before = textsIn(old, 'clusterIPs')[0]
   const after = textsIn(next, 'clusterIPs')[0]
   if (

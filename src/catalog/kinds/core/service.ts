@@ -2,7 +2,7 @@
  * Services, but for what depends on the cluster's address ranges: that is in `src/apis/services/`.
  * @see pkg/registry/core/service/strategy.go, pkg/apis/core/v1/defaults.go of Kubernetes 1.36
  */
-import { nameIsDns1035 } from '../../../kube/names.ts'
+import { nameIsLabel } from '../../../kube/names.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, labelsAt, nameColumn, nameOf, selectorColumn } from '../cell-text.ts'
@@ -161,7 +161,7 @@ export const service: BuiltInKind = {
   strategy: {
     prepare: prepareService,
     validate: validateWholeWith(checkService),
-    validateName: nameIsDns1035,
+    validateName: nameIsLabel,
     createOnUpdate: true,
     returnsDeleted: true,
     selectableFields: selectableFields('spec.clusterIP', 'spec.type'),
