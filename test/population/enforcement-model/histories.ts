@@ -6,6 +6,7 @@ const { apply, confirm, create, disable, drop, label, make, patch, pass, pause, 
 const shape = (more: Partial<Shape>): Shape => ({ ...plainShape, ...more })
 const inX = { labels: { tier: 'x' } }
 const inY = { labels: { tier: 'y' } }
+const older = { labels: { 'pod-security.kubernetes.io/enforce-version': 'v1.0' } }
 const size = (value: string | null) => ({ labels: { size: value } })
 const optOut = (value: string | null) => ({ annotations: { 'policy/namespace-template-opt-out': value } })
 
@@ -28,6 +29,13 @@ export const histories: Readonly<Record<string, readonly (readonly Step[])[]>> =
     [label('tenant', 'n0', size('large'))],
     [label('admin', 'n1', { labels: { tier: null } })],
     [write('a', shape({}))],
+  ],
+  'a level of Pod Security, and a namespace of older standards': [
+    [write('a', shape({ tiers: ['x'], meta: 'level' })), make('n0', inY), make('n1', inX)],
+    [label('tenant', 'n0', older), label('tenant', 'n1', older)],
+    [label('tenant', 'n0', inX)],
+    [label('tenant', 'n0', { labels: { ...older.labels, ...inX.labels } })],
+    [write('b', shape({ tiers: ['y'], meta: 'level' }))],
   ],
   'a condition': [
     [write('a', shape({ size: 'optional', objects: { when: '1' } })), make('n0', inX)],

@@ -16,6 +16,7 @@ import {
   type WantedObject,
   wantedObjects,
 } from './oracle.ts'
+import { keysSetBy } from './steps.ts'
 
 export interface World {
   readonly namespaces: ReadonlyMap<string, KubeObject>
@@ -233,7 +234,7 @@ function notGiven(version: Template, namespace: KubeObject, world: World, { thei
 /** Keys that the model's templates set, by template: where none does, a tenant may give them another value. */
 const setBy = ({ metadata }: KubeObject, template: string): string[] =>
   Object.keys(metadata.labels ?? {}).filter(
-    (key) => key === `example.com/of-${template}` && metadata.labels?.[key] !== 'mine',
+    (key) => keysSetBy(template).includes(key) && metadata.labels?.[key] !== 'mine',
   )
 const isGiven = (template: Template, namespace: KubeObject, key: string): boolean =>
   !isGoing(template) && selects(template, namespace) && key in (template.spec?.namespaceMetadata?.labels ?? {})

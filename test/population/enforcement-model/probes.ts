@@ -5,6 +5,7 @@ import { type Actors, merge } from './actors.ts'
 import type { WrittenSpecs } from './in-force.ts'
 import { isHeld, type World } from './judge.ts'
 import { hoursOf, parametersOf, protectedLabel, replaced, type Template, templateLabel } from './oracle.ts'
+import { levelKeys } from './steps.ts'
 
 interface Probe {
   readonly what: string
@@ -32,6 +33,7 @@ function* probesOf(world: World, specs: WrittenSpecs): Generator<Probe> {
     if (!hasContent) continue
     yield* ofProtection(world, namespace, specs)
     yield* ofNamespace(world, namespace, specs)
+    yield* ofOlderStandards(world, namespace, specs)
   }
   yield* ofCreation(world, specs)
 }
@@ -76,6 +78,25 @@ function* ofNamespace({ templates }: World, namespace: KubeObject, specs: Writte
   if (isNew && isBad) yield patch('a tenant gives a bad size to', { labels: { size: 'huge' } }, 422)
   yield patch('another owner for', { annotations: { 'borough.dev/owner': 'eve' } }, 422, 'admin')
   yield patch('a note on', { annotations: { note: 'x' } }, 200)
+}
+
+/** What comes to a level of Pod Security brings no older version of it. */
+function* ofOlderStandards({ templates }: World, namespace: KubeObject, specs: WrittenSpecs): Generator<Probe> {
+  const levelsOf = (of: KubeObject): string[] =>
+    specs.versionsFor(templates, of).flatMap(({ spec }) => Object.keys(spec?.namespaceMetadata?.labels ?? {}))
+  const before = levelsOf(namespace)
+  for (const tier of ['x', 'y']) {
+    const labels: Readonly<Record<string, string>> = { ...namespace.metadata.labels, tier }
+    const moved = { ...namespace, metadata: { ...namespace.metadata, labels } }
+    if (specs.versionsFor(templates, moved).some((t) => parametersOf(t, moved).fault !== undefined)) continue
+    const isOlder = levelsOf(moved).some(
+      (key) => levelKeys.includes(key) && !before.includes(key) && labels[`${key}-version`] === 'v1.0',
+    )
+    const path = `/api/v1/namespaces/${nameOf(namespace)}`
+    const what = `${nameOf(namespace)} comes to tier ${tier} with older standards`
+    if (isOlder)
+      yield { what, who: 'admin', method: 'PATCH', path, body: { metadata: { labels: { tier } } }, code: 403 }
+  }
 }
 
 const hasSize = ({ spec }: Template): boolean => (spec?.parameters ?? []).some((p) => p.fromLabel === 'size')

@@ -17,7 +17,7 @@ export interface Shape {
   readonly tiers: readonly string[]
   readonly size: 'none' | 'optional' | 'required' | 'small'
   readonly cost: boolean
-  readonly meta: 'none' | 'fixed' | 'size'
+  readonly meta: 'none' | 'fixed' | 'size' | 'level'
   /** Object → its value. */
   readonly objects: Readonly<Record<string, string>>
   readonly clone: boolean
@@ -62,13 +62,29 @@ export function specOf(template: string, shape: Shape): JsonObject {
       ...(hasSize ? [size === 'required' ? { ...sizes, required: true } : { ...sizes, default: 'small' }] : []),
       ...(shape.cost ? [{ name: 'cost', fromAnnotation: 'cost', pattern: '[0-9]{4}', required: true }] : []),
     ],
-    ...(shape.meta === 'none' ? {} : { namespaceMetadata: { labels: { [`example.com/of-${template}`]: meta } } }),
+    ...(shape.meta === 'none' ? {} : { namespaceMetadata: { labels: labelsOf(template, shape, meta) } }),
     objects: entries,
     deletionPolicy: shape.orphan ? 'Orphan' : 'Delete',
     ...(shape.maxPrune === undefined ? {} : { rollout: { maxPrune: shape.maxPrune } }),
     ...(shape.expiry ? { expiry: { default: '2000h', max: '3000h' } } : {}),
   }
 }
+
+/** Each template has a level of Pod Security of its own: of a key that two hold one would keep what the other gave. */
+const levels: Readonly<Record<string, string>> = {
+  a: 'pod-security.kubernetes.io/enforce',
+  b: 'pod-security.kubernetes.io/warn',
+}
+export const levelKeys: readonly string[] = Object.values(levels)
+
+/** Labels of namespaces that versions of this template set. */
+export const keysSetBy = (template: string): readonly string[] => [
+  `example.com/of-${template}`,
+  String(levels[template]),
+]
+
+const labelsOf = (template: string, { meta }: Shape, value: string): JsonObject =>
+  meta === 'level' ? { [String(levels[template])]: 'baseline' } : { [`example.com/of-${template}`]: value }
 
 export const steps = {
   write: (name: string, shape: Shape): Step =>
@@ -102,7 +118,7 @@ export const shapeOf: fc.Arbitrary<Shape> = fc.record({
   tiers: fc.constantFrom<string[][]>(['x'], ['x', 'y'], ['x', 'y'], ['y']),
   size: fc.constantFrom('none', 'optional', 'optional', 'required', 'small'),
   cost: fc.constantFrom(false, false, true),
-  meta: fc.constantFrom('none', 'fixed', 'size'),
+  meta: fc.constantFrom('none', 'fixed', 'size', 'level'),
   objects: fc.dictionary(fc.constantFrom(...kinds), fc.constantFrom('1', '2'), { minKeys: 2, maxKeys: 7, size: 'max' }),
   clone: fc.boolean(),
   orphan: fc.constantFrom(false, false, false, false, false, true),
@@ -148,6 +164,7 @@ const change = fc.constantFrom<JsonObject[]>(
   { labels: { tier: null } },
   ...['small', 'large', 'huge'].map((size) => ({ labels: { size } })),
   { labels: { size: null } },
+  ...levelKeys.flatMap((key) => ['v1.0', null].map((version) => ({ labels: { [`${key}-version`]: version } }))),
   { annotations: { cost: '4321' } },
   { annotations: { cost: null } },
   { labels: { 'example.com/of-a': 'mine' } },
