@@ -29,6 +29,11 @@ export type ObjectName =
   | 'csiNode'
   | 'csiDriver'
   | 'attachment'
+  | 'capacity'
+  | 'attributesClass'
+  | 'deviceClaim'
+  | 'deviceClaimTemplate'
+  | 'deviceClass'
   | 'pod'
   | 'autoscaler'
   | 'autoscaler1'
@@ -261,6 +266,37 @@ export const validObjects: Readonly<Record<ObjectName, ValidObject>> = {
     path: '/apis/storage.k8s.io/v1/volumeattachments',
     kind: 'VolumeAttachment',
     body: { metadata: { name: 'x' }, spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'v' } } },
+  },
+  capacity: {
+    path: '/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities',
+    kind: 'CSIStorageCapacity',
+    body: { metadata: { name: 'x' }, storageClassName: 's', capacity: '1Gi' },
+  },
+  attributesClass: {
+    path: '/apis/storage.k8s.io/v1/volumeattributesclasses',
+    kind: 'VolumeAttributesClass',
+    body: { metadata: { name: 'x' }, driverName: 'd', parameters: { a: 'b' } },
+  },
+  deviceClaim: {
+    path: '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims',
+    kind: 'ResourceClaim',
+    body: {
+      metadata: { name: 'x' },
+      spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'd' } }] } },
+    },
+  },
+  deviceClaimTemplate: {
+    path: '/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates',
+    kind: 'ResourceClaimTemplate',
+    body: {
+      metadata: { name: 'x' },
+      spec: { spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'd' } }] } } },
+    },
+  },
+  deviceClass: {
+    path: '/apis/resource.k8s.io/v1/deviceclasses',
+    kind: 'DeviceClass',
+    body: { metadata: { name: 'x' }, spec: {} },
   },
   pod: {
     path: '/api/v1/namespaces/default/pods',

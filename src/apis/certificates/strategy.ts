@@ -13,6 +13,7 @@ import {
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
+  fieldTooLong,
 } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { isDns1123Label, isDns1123Subdomain } from '../../kube/names.ts'
@@ -86,7 +87,7 @@ function requestErrors({ spec }: SigningRequest): FieldError[] {
     parseCertificateRequest(request)
   } catch (error) {
     if (!(error instanceof CertificateRequestError)) throw error
-    errors.push(fieldInvalid('spec.request', request, error.message))
+    errors.push(fieldInvalid('spec.request', request || null, error.message))
   }
   if (usages.length === 0) errors.push(fieldRequired('spec.usages'))
   const seen = new Set<string>()
@@ -105,27 +106,31 @@ function requestErrors({ spec }: SigningRequest): FieldError[] {
 }
 
 const legacySigner = 'kubernetes.io/legacy-unknown'
+const maxDomainBytes = 253
+const maxSignerBytes = 571
 
+/** @see ValidateSignerName in pkg/apis/core/validation/names.go of Kubernetes 1.36 */
 function signerNameErrors(name: string): FieldError[] {
   const field = 'spec.signerName'
   if (name === '') return [fieldRequired(field)]
   if (name === legacySigner)
     return [fieldInvalid(field, name, 'the legacy signerName is not allowed via this API version')]
-  const form = 'must be a fully qualified domain and path of the form "example.com/signer-name"'
-  const slash = name.indexOf('/')
-  const [domain, path] = [name.slice(0, slash), name.slice(slash + 1)]
-  if (slash < 0 || path.includes('/')) return [fieldInvalid(field, name, form)]
+  const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+  const [domain = '', path, ...more] = name.split('/')
+  if (path === undefined || more.length > 0) return [fieldInvalid(field, name, form)]
   const errors: FieldError[] = []
-  const domainFaults = isDns1123Subdomain(domain)
-  for (const fault of domainFaults) errors.push(fieldInvalid(field, domain, `validating label "${domain}": ${fault}`))
-  if (domainFaults.length === 0 && !domain.includes('.')) {
+  const judge = (whole: string, rule: (label: string) => readonly string[]): void => {
+    const label = whole.split('.').find((l) => rule(l).length > 0)
+    if (label === undefined) return
+    for (const fault of rule(label)) errors.push(fieldInvalid(field, whole, `validating label "${label}": ${fault}`))
+  }
+  if (Buffer.byteLength(domain) > maxDomainBytes) errors.push(fieldTooLong(field, maxDomainBytes))
+  judge(domain, isDns1123Label)
+  if (!domain.includes('.')) {
     errors.push(fieldInvalid(field, domain, 'should be a domain with at least two segments separated by dots'))
   }
-  for (const part of path.split('.')) {
-    for (const fault of isDns1123Label(part.replaceAll('_', '-'))) {
-      errors.push(fieldInvalid(field, name, `validating label "${part}": ${fault}`))
-    }
-  }
+  judge(path, isDns1123Subdomain)
+  if (Buffer.byteLength(name) > maxSignerBytes) errors.push(fieldTooLong(field, maxSignerBytes))
   return errors
 }
 

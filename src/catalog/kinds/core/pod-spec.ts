@@ -133,7 +133,7 @@ function checkNames(report: Report, at: string, spec: Part): void {
   if (spec.runtimeClassName === '') report.subdomain(`${at}.runtimeClassName`, '')
 }
 
-function checkTolerations(report: Report, at: string, tolerations: readonly Part[]): void {
+export function checkTolerations(report: Report, at: string, tolerations: readonly Part[]): void {
   tolerations.forEach((t, i) => {
     const here = `${at}[${i}]`
     const key = textIn(t, 'key')

@@ -9,7 +9,7 @@ import { ageColumn, ageOf, column, nameColumn, nameOf } from '../cell-text.ts'
 import { type DefaultRule, fillAbsent } from '../default-rules.ts'
 import { booleanAt, fieldAt, listAt, textAt, textsAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
-import { partIn, type Report } from '../report.ts'
+import { numberIn, type Part, partIn, partsIn, type Report, textIn, textsIn } from '../report.ts'
 
 const maxDriverNameBytes = 63
 
@@ -22,11 +22,43 @@ export function checkDriverName(report: Report, field: string, name: string): vo
 function checkCsiDriver(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
   report.oneOfIfSet('spec.fsGroupPolicy', spec.fsGroupPolicy, ['File', 'None', 'ReadWriteOnceWithFSType'])
+  checkTokenRequests(report, partsIn(spec, 'tokenRequests'))
+  for (const mode of textsIn(spec, 'volumeLifecycleModes')) {
+    report.oneOf('spec.volumeLifecycleModes', mode, ['Persistent', 'Ephemeral'])
+  }
+  const period = numberIn(spec, 'nodeAllocatableUpdatePeriodSeconds')
+  if (period !== undefined && period < 10) {
+    report.invalid(
+      'spec.nodeAllocatableUpdatePeriodSeconds',
+      spec.nodeAllocatableUpdatePeriodSeconds,
+      'must be greater than or equal to 10 seconds',
+    )
+  }
+  const inSecrets = spec.serviceAccountTokenInSecrets
+  if (inSecrets !== undefined && partsIn(spec, 'tokenRequests').length === 0) {
+    const why = 'serviceAccountTokenInSecrets is set but no tokenRequests are specified'
+    report.invalid('spec.serviceAccountTokenInSecrets', inSecrets, why)
+  }
   if (!old) return
   const before = partIn(old, 'spec')
   // Upstream spells the field so.
   report.immutable('spec.attachedRequired', spec.attachRequired, before.attachRequired)
   report.immutable('spec.volumeLifecycleModes', spec.volumeLifecycleModes, before.volumeLifecycleModes)
+}
+
+function checkTokenRequests(report: Report, requests: readonly Part[]): void {
+  const audiences = new Set<string>()
+  requests.forEach((request, i) => {
+    const at = `spec.tokenRequests[${i}]`
+    const audience = textIn(request, 'audience')
+    if (audiences.has(audience)) return report.duplicate(`${at}.audience`, audience)
+    audiences.add(audience)
+    const seconds = numberIn(request, 'expirationSeconds')
+    if (seconds === undefined) return
+    const unfit = (why: string): void => report.invalid(`${at}.expirationSeconds`, seconds, why)
+    if (seconds < 600) unfit('may not specify a duration less than 10 minutes')
+    if (seconds > 2 ** 32) unfit('may not specify a duration larger than 2^32 seconds')
+  })
 }
 
 const lifecycleModes: DefaultRule = (spec) => {

@@ -9,26 +9,43 @@ import { ageColumn, ageOf, column, nameColumn, nameOf } from '../cell-text.ts'
 import { fillAbsent } from '../default-rules.ts'
 import { booleanAt, textAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
-import { partIn, partsIn, type Report, sameValue, textIn, textsIn } from '../report.ts'
+import { type Part, partIn, partsIn, type Report, sameValue, textIn, textsIn } from '../report.ts'
+import { checkParameters } from './parameters.ts'
 
 const bindingModes = ['Immediate', 'WaitForFirstConsumer']
+
+function checkTopologies(report: Report, terms: readonly Part[]): void {
+  // Go compares with as many empty terms as it makes room for.
+  const seen = terms.map(() => '')
+  terms.forEach((term, i) => {
+    const at = `allowedTopologies[${i}].matchLabelExpressions`
+    const valuesOf = new Map<string, string>()
+    partsIn(term, 'matchLabelExpressions').forEach((expression, j) => {
+      const key = textIn(expression, 'key')
+      const values = textsIn(expression, 'values')
+      const before = new Set<string>()
+      if (values.length === 0) report.required(`${at}[${j}].values`)
+      values.forEach((value, k) => report.unique(`${at}[${j}].values[${k}]`, value, before))
+      report.each(`${at}[${j}].key`, key, isQualifiedName(key))
+      if (valuesOf.has(key)) report.duplicate(`${at}[${j}].key`, key)
+      valuesOf.set(key, [...values].sort().join())
+    })
+    const shape = JSON.stringify([...valuesOf].sort())
+    const all = valuesOf.size === 0 ? '' : shape
+    for (const one of seen) if (one === all) report.duplicate(at, '')
+    seen.push(all)
+  })
+}
 
 function checkStorageClass(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const provisioner = textIn(next, 'provisioner')
   if (provisioner === '') report.required('provisioner')
   else report.each('provisioner', provisioner, isQualifiedName(provisioner.toLowerCase()))
-  report.oneOf('reclaimPolicy', textIn(next, 'reclaimPolicy'), ['Delete', 'Retain'])
+  const reclaimPolicy = textIn(next, 'reclaimPolicy')
+  if (reclaimPolicy !== '') report.oneOf('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain'])
   report.oneOf('volumeBindingMode', textIn(next, 'volumeBindingMode'), bindingModes)
-  for (const key of Object.keys(partIn(next, 'parameters'))) {
-    if (key === '') report.invalid('parameters', key, 'field can not be empty.')
-  }
-  partsIn(next, 'allowedTopologies').forEach((term, i) => {
-    if (partsIn(term, 'matchLabelExpressions').length === 0) return
-    partsIn(term, 'matchLabelExpressions').forEach((e, j) => {
-      if (textsIn(e, 'values').length === 0)
-        report.required(`allowedTopologies[${i}].matchLabelExpressions[${j}].values`)
-    })
-  })
+  checkParameters(report, partIn(next, 'parameters'))
+  checkTopologies(report, partsIn(next, 'allowedTopologies'))
   if (!old) return
   for (const field of ['parameters', 'provisioner', 'reclaimPolicy']) {
     if (!sameValue(next[field], old[field])) report.forbidden(field, `updates to ${field} are forbidden.`)

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, nameColumn, nameOf } from '../cell-text.ts'
 import { booleanAt, textAt } from '../field-access.ts'
 import { allMetadata, type BuiltInKind, validateWholeWith } from '../kind.ts'
-import { partIn, type Report, sameValue, textIn } from '../report.ts'
+import { type Part, partIn, type Report, sameValue, textIn } from '../report.ts'
 import { checkDriverName } from './csi-driver.ts'
 
 function checkVolumeAttachment(report: Report, next: KubeObject, old: KubeObject | undefined): void {
@@ -12,10 +12,26 @@ function checkVolumeAttachment(report: Report, next: KubeObject, old: KubeObject
   checkDriverName(report, 'spec.attacher', textIn(spec, 'attacher'))
   report.subdomain('spec.nodeName', textIn(spec, 'nodeName'))
   const source = partIn(spec, 'source')
-  if (source.persistentVolumeName === undefined && source.inlineVolumeSpec === undefined) {
-    report.required('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName')
+  const { persistentVolumeName: volume, inlineVolumeSpec: inline } = source
+  const onlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
+  if (volume === undefined && inline === undefined) report.required('spec.source', onlyOne)
+  else if (volume !== undefined && inline !== undefined) report.forbidden('spec.source', onlyOne)
+  else if (typeof volume === 'string') {
+    const at = 'spec.source.persistentVolumeName'
+    if (volume === '') report.required(at, 'must specify non empty persistentVolumeName')
+    if (!old) report.subdomain(at, volume)
   }
-  if (old && !sameValue(spec, old.spec)) report.invalid('spec', spec, 'field is immutable')
+  if (old && !sameValue(spec, old.spec)) report.invalid('spec', shownSpec(spec), 'field is immutable')
+}
+
+/** As Go prints it, but for a volume that stands in it. */
+const shownSpec = (spec: Part): object => {
+  const { persistentVolumeName, inlineVolumeSpec } = partIn(spec, 'source')
+  return {
+    Attacher: textIn(spec, 'attacher'),
+    Source: { PersistentVolumeName: persistentVolumeName ?? null, InlineVolumeSpec: inlineVolumeSpec ?? null },
+    NodeName: textIn(spec, 'nodeName'),
+  }
 }
 
 const columns: TableColumns = {
