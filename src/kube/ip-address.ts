@@ -76,7 +76,7 @@ interface Block {
 }
 
 /** Also of octal-looking numbers, as Go once read them. undefined for what is no block. */
-export function parseCidr(text: string): Block | undefined {
+export function parseBlock(text: string): Block | undefined {
   const [ip = '', size = '', ...rest] = text.split('/')
   const address = parseAddress(ip) ?? parseAddress(noLeadingZeros(ip))
   if (address === undefined || rest.length > 0 || !/^\d+$/.test(size) || Number(size) > addressBits[address.family]) {
@@ -98,7 +98,7 @@ const unmapped = (address: Address): Address =>
 
 /** Complaints, as of names; none of IPv6 that could be written shorter. */
 export function isStrictCidr(text: string): readonly string[] {
-  const block = parseCidr(text)
+  const block = parseBlock(text)
   if (block === undefined) return ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
   const { address, size } = block
   const [ip = '', bits] = text.split('/')
@@ -110,7 +110,7 @@ export function isStrictCidr(text: string): readonly string[] {
 
 /** Complaints, as of names. */
 export function isCanonicalCidr(text: string): readonly string[] {
-  const block = parseCidr(text)
+  const block = parseBlock(text)
   const faults = isStrictCidr(text)
   if (block === undefined || faults.length > 0) return faults
   const wanted = `${formatAddress(block.address)}/${block.size}`

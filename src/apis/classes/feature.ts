@@ -1,7 +1,9 @@
-/** Classes that objects name or are given: priority, storage, ingress, runtime. */
+/** Classes that objects name or are given: priority, storage, ingress, runtime; and who may look into devices. */
 import { deriveFromObjects } from '../../feature/derive-from-objects.ts'
 import type { Feature, FeatureContext } from '../../feature/feature.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
+import { namespaceResource } from '../namespaces/types.ts'
+import { adminAccess } from './admin-access.ts'
 import type { ClassLookup } from './class-lookup.ts'
 import {
   defaultIngressClass,
@@ -15,6 +17,7 @@ import { podRuntime, runtimeClassResource } from './runtime-class.ts'
 export const classes: Feature = {
   name: 'classes',
   open: (context) => ({
+    strategies: adminAccess(namespaceFinder(context)),
     admission: [
       podPriority(lookupOf(context, priorityClassResource)),
       defaultStorageClass(lookupOf(context, storageClassResource)),
@@ -22,6 +25,11 @@ export const classes: Feature = {
       defaultIngressClass(lookupOf(context, ingressClassResource)),
     ],
   }),
+}
+
+function namespaceFinder({ lister, typeOf }: FeatureContext): ClassLookup['find'] {
+  const type = typeOf(namespaceResource)
+  return (name) => lister.find(type, '', name)?.object
 }
 
 function lookupOf({ lister, typeOf }: FeatureContext, resource: GroupVersionResource): ClassLookup {

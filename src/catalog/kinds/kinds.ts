@@ -23,7 +23,7 @@ import { runtimeClass } from './node.k8s.io/runtime-class.ts'
 import { podDisruptionBudget } from './policy/pod-disruption-budget.ts'
 import { clusterRole, role } from './rbac.authorization.k8s.io/role.ts'
 import { clusterRoleBinding, roleBinding } from './rbac.authorization.k8s.io/role-binding.ts'
-import { deviceClass, resourceClaim, resourceSlice } from './resource.k8s.io/devices.ts'
+import { deviceClass, resourceClaim, resourceClaimTemplate, resourceSlice } from './resource.k8s.io/devices.ts'
 import { priorityClass } from './scheduling.k8s.io/priority-class.ts'
 import { storageKinds } from './storage.k8s.io/group.ts'
 
@@ -49,6 +49,7 @@ export const builtInKinds: BuiltInKinds = {
   'priorityclasses.scheduling.k8s.io': priorityClass,
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': priorityLevelConfiguration,
   'resourceclaims.resource.k8s.io': resourceClaim,
+  'resourceclaimtemplates.resource.k8s.io': resourceClaimTemplate,
   'resourceslices.resource.k8s.io': resourceSlice,
   'rolebindings.rbac.authorization.k8s.io': roleBinding,
   'roles.rbac.authorization.k8s.io': role,

@@ -222,7 +222,8 @@ const rows: readonly FaultRow[] = [
     name: 'that is to be somewhere else',
     update: { 'spec.nodeName': 'm' },
     faults: [
-      'spec: Invalid value: {"attacher":"a","nodeName":"m","source":{"persistentVolumeName":"v"}}: field is immutable',
+      'spec: Invalid value: {"Attacher":"a","Source":{"PersistentVolumeName":"v","InlineVolumeSpec":null},' +
+        '"NodeName":"m"}: field is immutable',
     ],
   },
   {
@@ -331,8 +332,8 @@ const rows: readonly FaultRow[] = [
     name: 'with two measures',
     put: { 'spec.maxUnavailable': 1 },
     faults: [
-      'spec: Invalid value: {"minAvailable":1,"selector":{"matchLabels":{"a":"b"}},"maxUnavailable":1}: ' +
-        'minAvailable and maxUnavailable cannot be both set',
+      'spec: Invalid value: {"MinAvailable":1,"Selector":{"matchLabels":{"a":"b"}},"MaxUnavailable":1,' +
+        '"UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set',
     ],
   },
   {

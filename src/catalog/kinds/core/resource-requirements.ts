@@ -21,7 +21,7 @@ export const isHugePages = (name: string): boolean => name.startsWith(hugePages)
 const isNative = (name: string): boolean =>
   !name.includes('/') || name.split('/', 1)[0]?.endsWith('kubernetes.io') === true
 /** Of a device plugin, say: counted whole, never overcommitted. */
-const isExtended = (name: string): boolean =>
+export const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && isQualifiedName(`requests.${name}`).length === 0
 
 /** Amounts have passed their schema, so they parse. */

@@ -3,7 +3,7 @@
  * @see ValidateNetworkPolicy in pkg/apis/networking/validation, pkg/apis/networking/v1/defaults.go of Kubernetes
  *   1.36
  */
-import { isStrictCidr, isStrictSubset, parseCidr } from '../../../kube/ip-address.ts'
+import { isStrictCidr, isStrictSubset, parseBlock } from '../../../kube/ip-address.ts'
 import { validateLabelSelector } from '../../../kube/label-selector.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
@@ -32,9 +32,9 @@ function checkPeer(report: Report, at: string, peer: Part, stored: ReadonlySet<s
 function checkBlock(report: Report, at: string, block: Part, stored: ReadonlySet<string>): void {
   const cidr = textIn(block, 'cidr')
   if (cidr === '') return report.required(`${at}.cidr`)
-  const check = (field: string, value: string): ReturnType<typeof parseCidr> => {
+  const check = (field: string, value: string): ReturnType<typeof parseBlock> => {
     if (!stored.has(value)) report.each(field, value, isStrictCidr(value))
-    return parseCidr(value)
+    return parseBlock(value)
   }
   const outer = check(`${at}.cidr`, cidr)
   if (!outer) return

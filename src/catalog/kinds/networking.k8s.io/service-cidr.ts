@@ -1,5 +1,5 @@
 /** Ranges of service addresses. @see ValidateServiceCIDR in pkg/apis/networking/validation of Kubernetes 1.36 */
-import { isCanonicalCidr, parseCidr } from '../../../kube/ip-address.ts'
+import { isCanonicalCidr, parseBlock } from '../../../kube/ip-address.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, nameColumn, nameOf } from '../cell-text.ts'
@@ -20,7 +20,7 @@ function checkCidrs(report: Report, cidrs: readonly string[]): void {
   // As Go prints the whole spec.
   if (cidrs.length > 2) return report.invalid(field, { CIDRs: cidrs }, 'may only hold up to 2 values')
   cidrs.forEach((cidr, i) => report.each(`${field}[${i}]`, cidr, isCanonicalCidr(cidr)))
-  const [first, second] = cidrs.map((cidr) => parseCidr(cidr)?.address.family)
+  const [first, second] = cidrs.map((cidr) => parseBlock(cidr)?.address.family)
   if (first !== undefined && first === second) {
     const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'
     report.invalid(field, cidrs, why)

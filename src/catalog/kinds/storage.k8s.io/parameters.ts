@@ -4,7 +4,7 @@ import type { Part, Report } from '../report.ts'
 const maxParameters = 512
 const maxBytes = 256 * 1024
 
-export function checkParameters(report: Report, parameters: Part): void {
+export function checkProvisionerParameters(report: Report, parameters: Part): void {
   const entries = Object.entries(parameters)
   // Upstream says bytes of either.
   if (entries.length > maxParameters) return report.tooLong('parameters', maxParameters)

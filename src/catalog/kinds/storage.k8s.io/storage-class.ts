@@ -10,7 +10,7 @@ import { fillAbsent } from '../default-rules.ts'
 import { booleanAt, textAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
 import { type Part, partIn, partsIn, type Report, sameValue, textIn, textsIn } from '../report.ts'
-import { checkParameters } from './parameters.ts'
+import { checkProvisionerParameters } from './parameters.ts'
 
 const bindingModes = ['Immediate', 'WaitForFirstConsumer']
 
@@ -44,7 +44,7 @@ function checkStorageClass(report: Report, next: KubeObject, old: KubeObject | u
   const reclaimPolicy = textIn(next, 'reclaimPolicy')
   if (reclaimPolicy !== '') report.oneOf('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain'])
   report.oneOf('volumeBindingMode', textIn(next, 'volumeBindingMode'), bindingModes)
-  checkParameters(report, partIn(next, 'parameters'))
+  checkProvisionerParameters(report, partIn(next, 'parameters'))
   checkTopologies(report, partsIn(next, 'allowedTopologies'))
   if (!old) return
   for (const field of ['parameters', 'provisioner', 'reclaimPolicy']) {

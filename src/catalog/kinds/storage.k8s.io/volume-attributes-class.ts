@@ -6,7 +6,7 @@ import { ageColumn, ageOf, column, nameColumn, nameOf } from '../cell-text.ts'
 import { textAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
 import { partIn, type Report, sameValue, textIn } from '../report.ts'
-import { checkParameters } from './parameters.ts'
+import { checkProvisionerParameters } from './parameters.ts'
 
 function checkAttributesClass(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   for (const field of old ? ['driverName', 'parameters'] : []) {
@@ -16,7 +16,7 @@ function checkAttributesClass(report: Report, next: KubeObject, old: KubeObject 
   if (driver === '') report.required('driverName')
   else report.each('driverName', driver, isQualifiedName(driver.toLowerCase()))
   const parameters = partIn(next, 'parameters')
-  checkParameters(report, parameters)
+  checkProvisionerParameters(report, parameters)
   if (Object.keys(parameters).length === 0) report.required('parameters', 'must contain at least one key/value pair')
 }
 
