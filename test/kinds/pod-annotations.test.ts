@@ -1,7 +1,7 @@
 /** Annotations of pods that say what containers may do, or who made the pod: what they may be, and that they stay. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
-import { invalidObject } from '../support/refusal.ts'
+import { forbidden, invalidObject } from '../support/refusal.ts'
 import { Wire } from '../support/wire.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
@@ -103,4 +103,43 @@ describe.each(['', '/status'])('by a write of a pod%s', (subresource) => {
     expect((await change('marked', { note: 'x' })).status).toBe(200)
     expect((await change('plain', { [cost]: '7' })).status).toBe(200)
   })
+})
+
+describe('what an annotation says of AppArmor is a field of a new pod, but', () => {
+  const key = (name: string) => `container.apparmor.security.beta.kubernetes.io/${name}`
+  const spec = (fields: object) => ({
+    ...fields,
+    initContainers: [{ name: 'i', image: 'i' }],
+    containers: [{ name: 'c', image: 'i' }],
+  })
+  it.each<
+    [unless: string, annotations: object, fields: object, ofInit: object | undefined, ofMain: object | undefined]
+  >([
+    ['of none that has no annotation', { [key('i')]: 'unconfined' }, {}, { type: 'Unconfined' }, undefined],
+    ['what no field can say', { [key('i')]: 'localhost/ a', [key('c')]: '' }, {}, undefined, undefined],
+    [
+      'what the pod says already',
+      { [key('i')]: 'runtime/default', [key('c')]: 'localhost/x' },
+      { securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } },
+      undefined,
+      { type: 'Localhost', localhostProfile: 'x' },
+    ],
+  ])('%s', async (_, annotations, fields, ofInit, ofMain) => {
+    const pod = { metadata: { name: 'skew', annotations }, spec: spec(fields) }
+    const { body } = await wire.call('POST', '/api/v1/namespaces/default/pods?dryRun=All', pod)
+    const profiles = (role: string) => {
+      const [container] =
+        (body.spec as Record<string, { securityContext?: { appArmorProfile?: object } }[]>)[role] ?? []
+      return container?.securityContext?.appArmorProfile
+    }
+    expect([profiles('initContainers'), profiles('containers')]).toEqual([ofInit, ofMain])
+  })
+})
+
+it('a mirror pod that names an account is forbidden, before it is told what is wrong with it otherwise', async () => {
+  const metadata = { name: 'm', annotations: { 'kubernetes.io/config.mirror': 'x' } }
+  const pod = { metadata, spec: { serviceAccountName: 'a', containers: [{ name: 'c', image: 'i' }] } }
+  expect((await wire.call('POST', '/api/v1/namespaces/default/pods', pod)).body).toEqual(
+    forbidden({ kind: 'pods', name: 'm' }, 'a mirror pod may not reference service accounts'),
+  )
 })

@@ -44,7 +44,12 @@ export function serviceAccountAdmission(deps: ServiceAccountDeps): AdmissionPlug
       (subresource === '' ? operation === 'CREATE' : subresource === 'ephemeralcontainers' && operation === 'UPDATE'),
     async mutate(a) {
       const pod = objectOf(podResource, a)
-      if (a.operation !== 'CREATE' || isMirror(pod)) return undefined
+      if (a.operation !== 'CREATE') return undefined
+      if (isMirror(pod)) {
+        // Before it is validated, as upstream: what is wrong with it otherwise is not told first.
+        if (pod.spec?.serviceAccountName) throw podForbidden(a, pod, noAccount)
+        return undefined
+      }
       const name = pod.spec?.serviceAccountName || defaultServiceAccount
       const account = await accountOf(a, pod, name)
       const secrets = account['imagePullSecrets'] as { name?: string }[] | undefined
@@ -78,8 +83,10 @@ export function serviceAccountAdmission(deps: ServiceAccountDeps): AdmissionPlug
 
 const isMirror = (pod: Pick<Pod, 'metadata'>): boolean => pod.metadata.annotations?.[mirrorAnnotation] !== undefined
 
+const noAccount = 'a mirror pod may not reference service accounts'
+
 function mirrorProblem(pod: Pod): string | undefined {
-  if (pod.spec?.serviceAccountName) return 'a mirror pod may not reference service accounts'
+  if (pod.spec?.serviceAccountName) return noAccount
   if (refersToSecrets(pod)) return 'a mirror pod may not reference secrets'
   if (projectsToken(pod)) return 'a mirror pod may not use ServiceAccountToken volume projections'
   return undefined

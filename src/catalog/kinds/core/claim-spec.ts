@@ -33,6 +33,43 @@ export function checkClaimSpec(report: Report, at: string, spec: Part, isOld = f
   }
 }
 
+const claims = 'PersistentVolumeClaim'
+const snapshots = 'VolumeSnapshot'
+
+/** One of the fields says what the other does, where it can. */
+export function withBothSources(spec: Part): Part {
+  const source = findPart(spec, 'dataSource')
+  const ref = findPart(spec, 'dataSourceRef')
+  if (source && !ref) return { ...spec, dataSourceRef: source }
+  if (ref && !source && textIn(ref, 'namespace') === '') {
+    const { namespace: _none, ...local } = ref
+    return { ...spec, dataSource: local }
+  }
+  return spec
+}
+
+/**
+ * Sources in another namespace are of a feature that is off in 1.36, and other kinds than claims and snapshots come by
+ * the newer field alone: who asks for them otherwise is given an empty volume. What is in use stays.
+ * @see DropDisabledFields, EnforceDataSourceBackwardsCompatibility in pkg/api/persistentvolumeclaim/util.go
+ */
+export function withKnownSources(spec: Part, stored: Part | undefined): Part {
+  const before = findPart(stored, 'dataSourceRef')
+  const { dataSource, dataSourceRef, ...rest } = spec
+  const source = findPart(spec, 'dataSource')
+  const isAway = textIn(findPart(spec, 'dataSourceRef'), 'namespace') !== '' && !before
+  const hasRef = findPart(spec, 'dataSourceRef') !== undefined && !isAway
+  const kind = textIn(source, 'kind')
+  const group = textIn(source, 'apiGroup')
+  const isKnown = (kind === claims && group === '') || (kind === snapshots && group === 'snapshot.storage.k8s.io')
+  const staysSource = isKnown || hasRef || before !== undefined || findPart(stored, 'dataSource') !== undefined
+  return withBothSources({
+    ...rest,
+    ...(source && staysSource ? { dataSource } : {}),
+    ...(hasRef ? { dataSourceRef } : {}),
+  })
+}
+
 function checkStorage(report: Report, at: string, amounts: Part): void {
   const storage = amounts.storage
   if (storage === undefined) return report.required(`${at}[storage]`)
@@ -45,7 +82,7 @@ function checkSource(report: Report, at: string, source: Part, isOld: boolean): 
   const group = textIn(source, 'apiGroup')
   const kind = textIn(source, 'kind')
   if (group === '') {
-    if (kind !== 'PersistentVolumeClaim') {
+    if (kind !== claims) {
       report.invalid(at, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
     }
   } else if (!isOld) report.subdomain(`${at}.apiGroup`, group)

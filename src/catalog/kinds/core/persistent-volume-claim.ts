@@ -6,12 +6,13 @@
 import { compareQuantities } from '../../../kube/quantity.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
+import { unvalidated } from '../../../kube/unvalidated.ts'
 import { ageColumn, ageOf, column, nameColumn, nameOf, quantityAt } from '../cell-text.ts'
 import { fillAbsent, fillUnset } from '../default-rules.ts'
 import { fieldAt, textAt, textsAt } from '../field-access.ts'
-import { type BuiltInKind, validateWith } from '../kind.ts'
+import { type BuiltInKind, type Prepare, validateWith } from '../kind.ts'
 import { findPart, type Part, partIn, type Report, sameValue, textIn } from '../report.ts'
-import { checkClaimSpec } from './claim-spec.ts'
+import { checkClaimSpec, withBothSources, withKnownSources } from './claim-spec.ts'
 import {
   classColumns,
   phaseOf,
@@ -44,7 +45,7 @@ function checkPersistentVolumeClaim(
 function checkClaimUpdate(report: Report, next: Part, old: Part, status: Part): void {
   const bound = textIn(status, 'phase') === 'Bound'
   const fixed = (spec: Part): Record<string, unknown> => {
-    const copy: Record<string, unknown> = { ...spec }
+    const copy: Record<string, unknown> = { ...withBothSources(spec) }
     if (textIn(old, 'volumeName') === '') copy.volumeName = undefined
     if (bound) {
       copy.volumeAttributesClassName = undefined
@@ -76,6 +77,12 @@ function checkClaimUpdate(report: Report, next: Part, old: Part, status: Part): 
   report.immutable('volumeMode', next.volumeMode, old.volumeMode)
 }
 
+const prepareClaim: Prepare = (next, old, context) => {
+  const claim = preparePending(next, old, context)
+  if (context.subresource !== '') return claim
+  return unvalidated({ ...claim, spec: withKnownSources(partIn(next, 'spec'), findPart(old, 'spec')) })
+}
+
 const columns: TableColumns = {
   definitions: [
     nameColumn,
@@ -105,7 +112,7 @@ const columns: TableColumns = {
 
 export const persistentVolumeClaim: BuiltInKind = {
   shortNames: ['pvc'],
-  strategy: { prepare: preparePending, validate: validateWith(checkPersistentVolumeClaim), returnsDeleted: true },
+  strategy: { prepare: prepareClaim, validate: validateWith(checkPersistentVolumeClaim), returnsDeleted: true },
   defaults: {
     'io.k8s.api.core.v1.PersistentVolumeClaimSpec': [fillAbsent({ volumeMode: 'Filesystem' })],
     'io.k8s.api.core.v1.PersistentVolumeClaimStatus': [fillUnset({ phase: 'Pending' })],

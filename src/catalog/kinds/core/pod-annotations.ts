@@ -5,9 +5,9 @@
  *   Kubernetes 1.36
  */
 import type { KubeObject } from '../../../kube/types.ts'
-import { findPart, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
+import { findPart, type Part, partIn, partsIn, type Report, sameValue, textIn } from '../report.ts'
 import { containerRoles } from './container-roles.ts'
-import { profileTypes } from './pod-security.ts'
+import { pathMax, profileTypes } from './pod-security.ts'
 
 const mirror = 'kubernetes.io/config.mirror'
 const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
@@ -21,6 +21,35 @@ const ofPod = 'metadata.annotations'
 const at = (key: string): string => `${ofPod}[${key}]`
 
 export const isMirrorPod = (pod: KubeObject): boolean => pod.metadata.annotations?.[mirror] !== undefined
+
+/** As of a field; undefined for what no field can say. */
+function appArmorField(value: string): Part | undefined {
+  if (value === 'unconfined') return { type: 'Unconfined' }
+  if (value === 'runtime/default') return { type: 'RuntimeDefault' }
+  const name = value.startsWith(localhost) ? value.slice(localhost.length) : ''
+  if (name === '' || name !== name.trim() || Buffer.byteLength(name) > pathMax) return undefined
+  return { type: 'Localhost', localhostProfile: name }
+}
+
+/**
+ * What annotations of a new pod say of its containers, as fields: clients of before 1.30 know no other way.
+ * @see applyAppArmorVersionSkew in pkg/registry/core/pod/strategy.go
+ */
+export function withAppArmorFields(metadata: Part, spec: Part): Part {
+  const given = partIn(metadata, 'annotations')
+  if (partIn(spec, 'os').name === 'windows' || !Object.keys(given).some((key) => key.startsWith(appArmor))) return spec
+  const ofPod = findPart(findPart(spec, 'securityContext'), 'appArmorProfile')
+  const withField = (container: Part): Part => {
+    const value = given[`${appArmor}${textIn(container, 'name')}`]
+    const context = partIn(container, 'securityContext')
+    const profile = typeof value !== 'string' || context.appArmorProfile ? undefined : appArmorField(value)
+    if (profile === undefined || sameValue(profile, ofPod)) return container
+    return { ...container, securityContext: { ...context, appArmorProfile: profile } }
+  }
+  const changed: Record<string, unknown> = { ...spec }
+  for (const role of containerRoles) if (Array.isArray(spec[role])) changed[role] = partsIn(spec, role).map(withField)
+  return changed
+}
 
 /** What is stored already is not held against a write that leaves it as it is. */
 export function checkPodAnnotations(report: Report, next: KubeObject, old: KubeObject | undefined): void {

@@ -16,7 +16,7 @@ const groupChangePolicies = ['Always', 'OnRootMismatch']
 const groupsPolicies = ['Merge', 'Strict']
 /** MountOption as well with the feature SELinuxMount, which is off in 1.36. */
 const seLinuxChangePolicies = ['Recursive']
-const pathMax = 4095
+export const pathMax = 4095
 const ofLocalhost = (what: string): string => `must be set when ${what} type is Localhost`
 const onlyOfLocalhost = (what: string): string => `can only be set when ${what} type is Localhost`
 

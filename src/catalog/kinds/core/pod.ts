@@ -10,7 +10,7 @@ import { type DefaultRule, type Fields, findStruct, isUnset, listIn, structIn } 
 import { allMetadata, type BuiltInKind, type Prepare, validateWith } from '../kind.ts'
 import { numberIn, type Part, partIn, partsIn, type Report, sameValue, textIn } from '../report.ts'
 import { selectableAt, selectableFields } from '../selectable-fields.ts'
-import { checkPodAnnotations, checkSameProfiles, isMirrorPod } from './pod-annotations.ts'
+import { checkPodAnnotations, checkSameProfiles, isMirrorPod, withAppArmorFields } from './pod-annotations.ts'
 import { podColumns } from './pod-columns.ts'
 import { checkPodSpec } from './pod-spec.ts'
 
@@ -170,7 +170,13 @@ const isPositive = (amount: unknown): boolean => amount !== undefined && !/^[+-]
 
 const preparePod: Prepare = (next, old, { subresource }) => {
   const spec = partIn(next, 'spec')
-  if (!old) return { ...next, status: { phase: 'Pending', qosClass: qosClassOf(spec) } }
+  if (!old) {
+    return unvalidated({
+      ...next,
+      spec: withAppArmorFields(partIn(next, 'metadata'), spec),
+      status: { phase: 'Pending', qosClass: qosClassOf(spec) },
+    })
+  }
   const before = partIn(old, 'spec')
   if (subresource === 'ephemeralcontainers') {
     return unvalidated({
