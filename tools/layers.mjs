@@ -111,6 +111,7 @@ const layers = {
       'plan',
       'population-config',
       'reconcile',
+      'template-metrics',
       'types',
       'webhook',
     ].map((file) => `apis/templates/${file}.ts`),

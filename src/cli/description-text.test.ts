@@ -70,3 +70,12 @@ test('while its newest generation is stopped it says which is in force beside th
   )
   expect(descriptionText(plain)).not.toContain('generation')
 })
+
+test('while it is being deleted it says so, and what namespaces are given until it is gone', () => {
+  expect(descriptionText({ ...plain, isBeingDeleted: true, heldGeneration: 3 })).toMatch(
+    /^template t\nIt is being deleted; until it is gone namespaces are given generation 3\.\n/,
+  )
+  expect(descriptionText({ ...plain, isBeingDeleted: true })).toMatch(
+    /^template t\nIt is being deleted; until it is gone new namespaces are given nothing of it\.\n/,
+  )
+})

@@ -9,8 +9,7 @@ import type {
 import { type Paint, plain } from './colour.ts'
 
 export function descriptionText(description: TemplateDescription, paint: Paint = plain): string {
-  const { template, isDisabled, heldGeneration, selects, needs, parameters, sets, expiry, objects, example, giving } =
-    description
+  const { template, isDisabled, selects, needs, parameters, sets, expiry, objects, example, giving } = description
   const { rights, people, quotas, withoutClusterQuotas } = description
   const given = parameters.map(
     ({ name, from, allowed, default: preset, required }) =>
@@ -34,11 +33,19 @@ export function descriptionText(description: TemplateDescription, paint: Paint =
   const text = blocks.flatMap(([title, lines, asTheyAre]) =>
     lines.length === 0 ? [] : ['', paint('strong', `${title}:`), ...(asTheyAre ? lines : lines.map(indented))],
   )
-  const held =
-    heldGeneration === undefined
-      ? []
-      : [`This is its newest generation; namespaces that it does not select are given generation ${heldGeneration}.`]
+  const held = standing(description)
   return `${[`template ${template}${isDisabled ? ' (disabled)' : ''}`, ...held, ...text].join('\n')}\n`
+}
+
+/** What it says beside what is described, which is its newest generation. */
+function standing({ isBeingDeleted, heldGeneration: held }: TemplateDescription): string[] {
+  if (isBeingDeleted) {
+    const meanwhile =
+      held === undefined ? 'new namespaces are given nothing of it' : `namespaces are given generation ${held}`
+    return [`It is being deleted; until it is gone ${meanwhile}.`]
+  }
+  if (held === undefined) return []
+  return [`This is its newest generation; namespaces that it does not select are given generation ${held}.`]
 }
 
 /** Where only the longest life is said, it is also what a namespace gets that says nothing. */

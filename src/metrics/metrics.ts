@@ -15,6 +15,7 @@ import { collectProcessMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-durations.ts'
 
 export { GroupMetrics, SharedMetrics } from './group-metrics.ts'
+export { instrumentsOf } from './instruments.ts'
 export { type Culprit, type LoopBlock, LoopBlocks } from './loop-blocks.ts'
 export { collectProcessMetrics } from './process-metrics.ts'
 

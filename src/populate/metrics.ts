@@ -1,7 +1,8 @@
 /** What `borough populate` tells Prometheus. */
 import prometheus, { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { type ShownTemplates, templateMetrics } from '../apis/templates/template-metrics.ts'
 import { build } from '../http/build.ts'
-import { collectProcessMetrics } from '../metrics/metrics.ts'
+import { collectProcessMetrics, instrumentsOf } from '../metrics/metrics.ts'
 
 const buckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 5, 10]
 
@@ -13,6 +14,7 @@ export class PopulateMetrics {
   readonly #leader: Gauge
   readonly #certificateEnd: Gauge
   readonly #registered: Gauge
+  #templates: ShownTemplates = () => []
 
   constructor() {
     const registers = [this.#registry]
@@ -52,6 +54,7 @@ export class PopulateMetrics {
       help: '1 while the cluster holds the policies and webhooks that this process would tell it.',
       registers,
     })
+    templateMetrics(instrumentsOf(prometheus, this.#registry), () => this.#templates())
     new Gauge({
       name: 'borough_build_info',
       help: 'Always 1; the label says which build this is.',
@@ -83,6 +86,11 @@ export class PopulateMetrics {
 
   set certificateEndMs(ms: number) {
     this.#certificateEnd.set(ms / 1000)
+  }
+
+  /** Of the replica that leads. */
+  showTemplates(templates: ShownTemplates): void {
+    this.#templates = templates
   }
 
   text(): Promise<string> {

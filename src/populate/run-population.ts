@@ -36,8 +36,16 @@ export async function runPopulation(
   }
   const records = new ConfigMapRecords({ client, clock, namespace, onError })
   const specs = [
-    ...populationControllers({ client, clock, events, onError, records }),
+    ...populationControllers({
+      ...{ client, clock, events, onError, records },
+      showTemplates: (matchers) => metrics.showTemplates(matchers),
+    }),
     expiryOfCluster({ client, clock, events, onError }),
   ]
-  await Promise.all(specs.map((spec) => runController(spec, runtime, signal)))
+  try {
+    await Promise.all(specs.map((spec) => runController(spec, runtime, signal)))
+  } finally {
+    // Another replica leads, and knows more.
+    metrics.showTemplates(() => [])
+  }
 }

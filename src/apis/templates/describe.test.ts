@@ -27,6 +27,11 @@ test('while its newest generation is stopped, which is in force beside that', as
   expect(await said({}, {}, { status: { heldGeneration: 0 } })).not.toHaveProperty('heldGeneration')
 })
 
+test('that it is being deleted', async () => {
+  expect(await said({}, { deletionTimestamp: '2026-11-29T11:00:00Z' })).toHaveProperty('isBeingDeleted', true)
+  expect(await said({})).not.toHaveProperty('isBeingDeleted')
+})
+
 test('it is asked by its name, and told by the name that it has', async () => {
   const asked: unknown[] = []
   const list = async () => ({ items: [] })

@@ -33,6 +33,7 @@ export interface DescribedParameter {
 export interface TemplateDescription {
   readonly template: string
   readonly isDisabled: boolean
+  readonly isBeingDeleted?: true
   /** Which is in force where the newest generation, which is described, does not select a namespace. */
   readonly heldGeneration?: number
   /** Conditions, all of which a namespace must meet; none = every namespace but kube-system. */
@@ -72,6 +73,7 @@ export async function describeTemplate(
   return {
     template: metadata.name ?? name,
     isDisabled: isDisabled(template),
+    ...(metadata.deletionTimestamp === undefined ? {} : { isBeingDeleted: true }),
     ...(held === undefined ? {} : { heldGeneration: held }),
     selects: selectionOf(template),
     needs: isGuarded ? [`use on namespacetemplates ${name}`] : [],

@@ -6,6 +6,7 @@ import type { EventRecorder } from '../events/recorder.ts'
 import type { AppliedRecords } from './applied-records.ts'
 import type { PopulatedIndexDeps } from './populated-index.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
+import type { ShownTemplates } from './template-metrics.ts'
 
 export interface PopulationDeps {
   readonly client: Client
@@ -16,6 +17,8 @@ export interface PopulationDeps {
   readonly turns?: Turns
   /** What templates made where. */
   readonly records: AppliedRecords
+  /** For who tells figures of templates where no feature does: what is known of them, while these controllers run. */
+  showTemplates?(templates: ShownTemplates): void
   /** What tells of the objects, where that is not watches. `watched`: those, for kinds of which it knows nothing. */
   readonly openIndex?: (told: PopulatedIndexDeps, watched: PopulatedObjects) => PopulatedObjects
 }

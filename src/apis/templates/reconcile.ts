@@ -21,6 +21,7 @@ const templateWorkers = 2
 
 export function populationControllers(deps: PopulationDeps): ControllerSpec[] {
   const state = new PopulationState(deps)
+  deps.showTemplates?.(() => state.matchers())
   return [
     {
       name: templateControllerName,

@@ -16,7 +16,9 @@ const figures = {
 /** Every process sees all templates, and of several the figures of one are told. */
 const aggregator = 'max'
 
-export function templateMetrics(instruments: Instruments, matchers: () => Iterable<Matcher>): void {
+export type ShownTemplates = () => Iterable<Matcher>
+
+export function templateMetrics(instruments: Instruments, matchers: ShownTemplates): void {
   for (const [figure, help] of Object.entries(figures) as [keyof typeof figures, string][]) {
     instruments.gauge({
       name: `borough_template_${figure}`,
