@@ -280,6 +280,17 @@ describe('its author', () => {
     expect(refusal({ template: of({ namespaces, adopt: true }), old })).toBe(wrong)
   })
 
+  test('is warned of an annotation that does nothing, also where nothing is asked', () => {
+    const old = of({ templates: [configMap('a')] })
+    const disabled = {
+      ...old,
+      metadata: { ...old.metadata, annotations: { 'policy/namespace-template-apply': 'off' } },
+    }
+    expect(checked({ template: disabled, old }).warnings).toEqual([
+      'annotation policy/namespace-template-apply is "off", which does nothing: only "disable" does',
+    ])
+  })
+
   test('keeps texts that were accepted when they were written', () => {
     const old = of({ templates: [configMap('a', { data: { a: '$(what)' } })] })
     expect(refusal({ template: { ...old, metadata: { name: 't', labels: { a: 'b' } } }, old })).toBeUndefined()

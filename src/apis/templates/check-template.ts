@@ -13,6 +13,7 @@ import { forbidden, invalid } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { templateExpiryErrors } from '../expiry/bounds.ts'
+import { annotationWarnings } from './annotation-warnings.ts'
 import { type AuthorRightsDeps, type Lack, lackingForHeld, lackingRights, mayWiden } from './author-rights.ts'
 import { type CloneLookups, findSource } from './clones.ts'
 import { displacedWarnings, missingBypass } from './displaced.ts'
@@ -57,6 +58,7 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
   if (asksAuthor) append(errors, yield* objectErrors(a, template, old, deps))
   if (asksAuthor) append(errors, keyClashes(template, deps))
   if (errors.length > 0) throw invalid(a.type, a.name, errors)
+  for (const warning of annotationWarnings(template, old)) a.warn(warning)
   if (!asksAuthor) return
   const lacks = [...lackingRights(deps, a.user, template, old), ...missingBypass(deps, a.user, template)]
   if (lacks.length === 0 && old !== undefined) append(lacks, lackingForHeld(deps, a.user, heldBy(template, old, deps)))
