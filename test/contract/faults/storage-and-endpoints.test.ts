@@ -169,13 +169,14 @@ const rows: readonly FaultRow[] = [
   {
     of: 'slice',
     name: 'of addresses for no client',
-    put: { 'endpoints[0].addresses': ['127.0.0.1', '10.0.0.01', 'fd00::1', '::ffff:10.0.0.1'] },
+    put: { 'endpoints[0].addresses': ['169.254.0.1', '0.0.0.0', '10.0.0.01', 'fd00::1', '::ffff:10.0.0.1'] },
     faults: [
-      'endpoints[0].addresses[0]: Invalid value: "127.0.0.1": may not be in the loopback range ' +
-        '(127.0.0.0/8, ::1/128)',
-      'endpoints[0].addresses[1]: Invalid value: "10.0.0.01": must not have leading 0s',
+      'endpoints[0].addresses[0]: Invalid value: "169.254.0.1": may not be in the link-local range ' +
+        '(169.254.0.0/16, fe80::/10)',
+      'endpoints[0].addresses[1]: Invalid value: "0.0.0.0": may not be unspecified (0.0.0.0)',
+      'endpoints[0].addresses[2]: Invalid value: "10.0.0.01": must not have leading 0s',
       'endpoints[0].addresses: Invalid value: "fd00::1": must be an IPv4 address',
-      'endpoints[0].addresses[3]: Invalid value: "::ffff:10.0.0.1": must not be an IPv4-mapped IPv6 address',
+      'endpoints[0].addresses[4]: Invalid value: "::ffff:10.0.0.1": must not be an IPv4-mapped IPv6 address',
     ],
   },
   {
