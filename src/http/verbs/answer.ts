@@ -67,6 +67,8 @@ export function answerVerb({ decoder, renderer, bodyType, admit }: AnswerDeps, a
       warn: (text) => warn(context, text),
     })
     if (answered.kind === 'Status') return renderer.value(answered, statusKind, n, 201)
-    return renderer.value({ kind: type.kind, apiVersion: apiVersionOf(type), ...answered }, type, n, 201)
+    // First as in any answer, and said by the path: the body may leave them empty.
+    const is = { kind: type.kind, apiVersion: apiVersionOf(type) }
+    return renderer.value({ ...is, ...answered, ...is }, type, n, 201)
   }
 }

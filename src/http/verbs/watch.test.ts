@@ -39,3 +39,29 @@ test('a watch that breaks for a reason that is ours says so in its last frame', 
     },
   ])
 })
+
+test.each([
+  ['', 1_800_000],
+  ['timeoutSeconds=0', 1_800_000],
+  ['timeoutSeconds=2', 2_000],
+  ['timeoutSeconds=-1', 0],
+])('a watch with %j lasts %d ms', async (query, ms) => {
+  const asked: unknown[] = []
+  const watch = watchVerb({
+    registry: {
+      watch: (_type: unknown, { timeoutMs }: { timeoutMs: number }) => {
+        asked.push(timeoutMs)
+        return Promise.reject(new Error('enough'))
+      },
+    },
+    renderer: { offer: () => ({ protobuf: false, views: [] }) },
+    visibility: () => ({}),
+    permitOf: () => undefined,
+    random: () => 0,
+  } as unknown as WatchDeps)
+  const user = { username: 'ann', groups: [] }
+  const context = { info: { query: new URLSearchParams(query) }, user, places: [] } as unknown as RequestContext
+  const target = { type: {} as ResourceType, namespace: '', name: '', subresource: '' } as Target
+  await expect(watch({ headers: {} } as ApiRequest, context, target)).rejects.toThrow('enough')
+  expect(asked).toEqual([ms])
+})

@@ -52,7 +52,8 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
     checkIncludeObject(query)
     request.account?.charge(waitingBytes)
     const seconds = integer(query, 'timeoutSeconds')
-    const timeoutMs = seconds === undefined || seconds <= 0 ? minWatchMs * (1 + random()) : seconds * 1000
+    // As upstream: less than nothing is over already.
+    const timeoutMs = seconds ? Math.max(0, seconds * 1000) : minWatchMs * (1 + random())
     const events = await registry.watch(target.type, {
       caughtUp: context.caughtUp === true,
       namespace: target.namespace,
