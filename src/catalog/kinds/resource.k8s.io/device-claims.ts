@@ -2,6 +2,7 @@
  * What may be asked of devices: requests, constraints and configuration of claims. Selectors are not compiled.
  * @see pkg/apis/resource/validation/validation.go of Kubernetes 1.36
  */
+import { isExactNumber } from '../../../kube/json-value.ts'
 import { isDns1123Label, isDns1123Subdomain, isLabelValue, isQualifiedName } from '../../../kube/names.ts'
 import { findPart, type Part, partsIn, type Report, textIn, textsIn } from '../report.ts'
 import { checkDriverName } from '../storage.k8s.io/csi-driver.ts'
@@ -110,11 +111,13 @@ function checkDevices(report: Report, at: string, request: Part): void {
   else report.each(`${at}.deviceClassName`, deviceClass, isDns1123Subdomain(deviceClass))
   checkSelectors(report, `${at}.selectors`, request)
   const mode = textIn(request, 'allocationMode')
-  const count = Number(request.count ?? 0)
+  // As it was sent: no double holds all that a client may ask for.
+  const shown = request.count ?? 0
+  const count = isExactNumber(shown) ? Number(shown.rawJSON) : Number(shown)
   if (mode === 'All') {
-    if (count !== 0) report.invalid(`${at}.count`, count, "must not be specified when allocationMode is 'All'")
+    if (count !== 0) report.invalid(`${at}.count`, shown, "must not be specified when allocationMode is 'All'")
   } else if (mode === 'ExactCount') {
-    if (count <= 0) report.invalid(`${at}.count`, count, 'must be greater than zero')
+    if (count <= 0) report.invalid(`${at}.count`, shown, 'must be greater than zero')
   } else report.notSupported(`${at}.allocationMode`, mode, ['All', 'ExactCount'])
   checkList(report, `${at}.tolerations`, partsIn(request, 'tolerations'), maxTolerations, (field, toleration) =>
     checkToleration(report, field, toleration),
