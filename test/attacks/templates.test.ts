@@ -20,6 +20,7 @@ import { isGone, isThere, waitFor } from '../support/wait-for.ts'
 import { type Answer, Wire } from '../support/wire.ts'
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource })
+const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
 const templates = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' }
 const groups = ['policy', 'policy.borough.dev']
 
@@ -50,6 +51,8 @@ beforeAll(async () => {
     ),
     allow('list', 'apps', 'controllerrevisions'),
   )
+  // Not the status, which is the controller's.
+  await grant('molly', allow('create,get,update,patch,delete', 'policy.borough.dev', 'namespacetemplates'))
   await grant('owner', allow('get,update,patch', '', 'namespaces,namespaces/status,namespaces/finalize'))
   await grant('trusted', allow('patch', '', 'namespaces'), allow('use', 'policy', 'namespacetemplates'))
   await grant('creator', allow('create,get', '', 'namespaces'))
@@ -310,6 +313,47 @@ describe('attack: an author of templates widens one that gives more than they ho
         code: 403,
       }),
     )
+  })
+
+  test.each([
+    { name: 'before it is deleted', of: 'kept', first: async () => {} },
+    {
+      name: 'while it is being deleted',
+      of: 'held',
+      first: (molly: Client, name: string) => molly.delete(templates, { name }),
+    },
+  ])('its finalizer is taken off, so that it lets go of all that it made, $name', async ({ of: name, first }) => {
+    await admin.create(namespaces, { metadata: { name: `of-${name}`, labels: { class: name } } })
+    const spec = { namespaces: { labelSelector: { matchLabels: { class: name } } }, templates: [boss(name)] }
+    const rollout = { maxPrune: 0 }
+    await admin.create(templates, { metadata: { name }, spec: { ...spec, rollout } })
+    const isDone = async () => ((await admin.get(templates, { name }))['status'] as { synced?: number })?.synced
+    await expect.poll(isDone, { timeout: 20_000 }).toBe(1)
+    const molly = plane.clientAs('molly')
+    await first(molly, name)
+    const refused = await refusal(molly.patch(templates, { name }, { metadata: { finalizers: null } }))
+    const why = 'taking policy.borough.dev/prune off leaves what the template made with nothing that keeps it'
+    const causes = lacks.map((lack) => `${why}: spec.templates[0] ${lack.replace('mallory', 'molly')}`)
+    expect(refused).toEqual(
+      failure({
+        message:
+          `namespacetemplates.policy.borough.dev "${name}" is forbidden: user "molly" can't ` +
+          `give through a template what they may not do themselves: ${causes
+            .map((cause) => `metadata.finalizers: ${cause}`)
+            .join('; ')}`,
+        reason: 'Forbidden',
+        details: {
+          name,
+          group: 'policy.borough.dev',
+          kind: 'namespacetemplates',
+          causes: causes.map((message) => ({ reason: 'FieldValueForbidden', message, field: 'metadata.finalizers' })),
+        },
+        code: 403,
+      }),
+    )
+    await admin.delete(templates, { name })
+    await admin.patch(templates, { name }, { metadata: { finalizers: null } })
+    await admin.delete(namespaces, { name: `of-${name}` })
   })
 
   test.each([

@@ -21,12 +21,19 @@ import { escalationRefusal } from '../rbac/escalation.ts'
 import { cloneResource } from './clones.ts'
 import { generationBefore, heldGeneration } from './held-version.ts'
 import { findBeyond } from './match.ts'
+import { mayDo } from './may-do.ts'
 import { setsMetadata } from './namespace-metadata.ts'
 import { identityOf, titleOf } from './render.ts'
 import { revisionName, revisionNamespace } from './revisions.ts'
 import { objectsOf } from './template-objects.ts'
 import { hasToken } from './tokens.ts'
-import { applyAnnotation, type CloneSource, type NamespaceTemplate, requirePermissionAnnotation } from './types.ts'
+import {
+  applyAnnotation,
+  type CloneSource,
+  type NamespaceTemplate,
+  requirePermissionAnnotation,
+  templateFinalizer,
+} from './types.ts'
 
 export interface TemplateKind {
   readonly resource: string
@@ -98,6 +105,26 @@ export function lackingForHeld(
   return lackingRights(deps, user, inForce, undefined).map(({ field, message }) => ({
     field,
     message: `${message}, for generation ${inForce.metadata.generation}, which is in force until this change is`,
+  }))
+}
+
+/**
+ * What the author lacks to take our finalizer off, which leaves all that the template made with nothing that keeps it.
+ * Who writes its status is its controller, and takes it off in its time.
+ */
+export function lackingToLetGo(
+  deps: AuthorRightsDeps,
+  user: UserInfo,
+  next: NamespaceTemplate,
+  old: NamespaceTemplate,
+): readonly Lack[] {
+  const isKept = ({ metadata }: NamespaceTemplate): boolean => metadata.finalizers?.includes(templateFinalizer) === true
+  if (!isKept(old) || isKept(next)) return []
+  if (mayDo(deps.authorizer, user, 'update', nameOf(old.metadata), 'status')) return []
+  const why = `taking ${templateFinalizer} off leaves what the template made with nothing that keeps it`
+  return lackingRights(deps, user, old, undefined).map(({ field, message }) => ({
+    field: 'metadata.finalizers',
+    message: `${why}: ${field} ${message}`,
   }))
 }
 

@@ -14,7 +14,14 @@ import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { templateExpiryErrors } from '../expiry/bounds.ts'
 import { annotationWarnings } from './annotation-warnings.ts'
-import { type AuthorRightsDeps, type Lack, lackingForHeld, lackingRights, mayWiden } from './author-rights.ts'
+import {
+  type AuthorRightsDeps,
+  type Lack,
+  lackingForHeld,
+  lackingRights,
+  lackingToLetGo,
+  mayWiden,
+} from './author-rights.ts'
 import { type CloneLookups, findSource } from './clones.ts'
 import { displacedWarnings, missingBypass } from './displaced.ts'
 import type { Matcher } from './match.ts'
@@ -59,10 +66,13 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
   if (asksAuthor) append(errors, keyClashes(template, deps))
   if (errors.length > 0) throw invalid(a.type, a.name, errors)
   for (const warning of annotationWarnings(template, old)) a.warn(warning)
-  if (!asksAuthor) return
-  const lacks = [...lackingRights(deps, a.user, template, old), ...missingBypass(deps, a.user, template)]
-  if (lacks.length === 0 && old !== undefined) append(lacks, lackingForHeld(deps, a.user, heldBy(template, old, deps)))
+  const lacks = old === undefined ? [] : [...lackingToLetGo(deps, a.user, template, old)]
+  if (asksAuthor) append(lacks, lackingRights(deps, a.user, template, old))
+  if (asksAuthor) append(lacks, missingBypass(deps, a.user, template))
+  if (asksAuthor && lacks.length === 0 && old !== undefined)
+    append(lacks, lackingForHeld(deps, a.user, heldBy(template, old, deps)))
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
+  if (!asksAuthor) return
   for (const warning of displacedWarnings(deps, template)) a.warn(warning)
   // Only now: whether a source is there is told to an author who may read it.
   for (const warning of sourceWarnings(deps, template)) a.warn(warning)

@@ -4,7 +4,7 @@ import type { UserInfo } from '../../kube/user.ts'
 import { templateGroups, templateResourceName, templateVersion } from './types.ts'
 
 /** Either group's rules count: the kind is one. */
-export function mayDo(authorizer: Authorizer, user: UserInfo, verb: string, name: string): boolean {
+export function mayDo(authorizer: Authorizer, user: UserInfo, verb: string, name: string, subresource = ''): boolean {
   return templateGroups.some(
     (group) =>
       authorizer.authorize({
@@ -13,7 +13,7 @@ export function mayDo(authorizer: Authorizer, user: UserInfo, verb: string, name
         group,
         version: templateVersion,
         resource: templateResourceName,
-        subresource: '',
+        subresource,
         namespace: '',
         name,
       }).allowed,
