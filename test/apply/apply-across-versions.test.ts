@@ -37,7 +37,7 @@ describe('an autoscaler', () => {
     apiVersion: `autoscaling/${version}`,
     kind: 'HorizontalPodAutoscaler',
     metadata: { name },
-    spec: { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 3, ...spec },
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, maxReplicas: 3, ...spec },
   })
   const cpu = (averageUtilization: number): object => ({
     metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }],

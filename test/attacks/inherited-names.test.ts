@@ -49,7 +49,11 @@ describe.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('%s', 
   })
 
   test('is no source of metrics', async () => {
-    const spec = { maxReplicas: 1, scaleTargetRef: { kind: 'Deployment', name: 'd' }, metrics: [{ type: name }] }
+    const spec = {
+      maxReplicas: 1,
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+      metrics: [{ type: name }],
+    }
     const path = '/apis/autoscaling/v2/namespaces/mine/horizontalpodautoscalers'
     const answer = await send(plane, path, { method: 'POST', body: { metadata: { name: 'h' }, spec } })
     expect(messageOf(answer)).toEqual([

@@ -163,14 +163,14 @@ const kinds: readonly Kind[] = [
     gv: 'autoscaling/v1',
     resource: 'horizontalpodautoscalers',
     kind: 'HorizontalPodAutoscaler',
-    body: { spec: { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' } } },
+    body: { spec: { maxReplicas: 2, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' } } },
     status: { currentReplicas: 1, desiredReplicas: 1 },
   },
   {
     gv: 'autoscaling/v2',
     resource: 'horizontalpodautoscalers',
     kind: 'HorizontalPodAutoscaler',
-    body: { spec: { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' } } },
+    body: { spec: { maxReplicas: 2, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' } } },
     status: { currentReplicas: 1, desiredReplicas: 1 },
   },
   {

@@ -56,7 +56,7 @@ describe('a pod', () => {
 describe('an autoscaler of v1', () => {
   const v1 = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers'
   const v2 = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
-  const spec = { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd' } }
+  const spec = { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' } }
   const cpu = (averageUtilization: number) => ({
     type: 'Resource',
     resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },
@@ -86,6 +86,8 @@ describe('an autoscaler of v1', () => {
     const answer = await send(plane, v1, { method: 'POST', body: { metadata: { name: 'x', annotations }, spec } })
     expect(answer.body).toEqual(
       invalidObject({ group: 'autoscaling', kind: 'HorizontalPodAutoscaler', name: 'x' }, [
+        'spec.metrics[0].type: Unsupported value: "Some": supported values: ' +
+          '"ContainerResource", "External", "Object", "Pods", "Resource"',
         'spec.metrics[0].type: Unsupported value: "Some": supported values: ' +
           '"ContainerResource", "External", "Object", "Pods", "Resource"',
       ]),

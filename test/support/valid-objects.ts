@@ -320,7 +320,10 @@ export const validObjects: Readonly<Record<ObjectName, ValidObject>> = {
   autoscaler1: {
     path: '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers',
     kind: 'HorizontalPodAutoscaler',
-    body: { metadata: { name: 'x' }, spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd' } } },
+    body: {
+      metadata: { name: 'x' },
+      spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' } },
+    },
   },
   budget: {
     path: '/apis/policy/v1/namespaces/default/poddisruptionbudgets',

@@ -141,7 +141,11 @@ describe('manifests as kubectl makes them are valid', () => {
       'autoscale (v1)',
       'autoscaling/v1 horizontalpodautoscalers',
       {
-        spec: { maxReplicas: 2, targetCPUUtilizationPercentage: 50, scaleTargetRef: { kind: 'Deployment', name: 'a' } },
+        spec: {
+          maxReplicas: 2,
+          targetCPUUtilizationPercentage: 50,
+          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' },
+        },
       },
     ],
     ['apply a statefulset', 'apps/v1 statefulsets', { spec: { serviceName: 's', selector, template: template() } }],
@@ -638,6 +642,7 @@ describe('what is wrong is said in upstream words', () => {
       want: [
         'spec.maxReplicas: Invalid value: 1: must be greater than or equal to `minReplicas`',
         'spec.scaleTargetRef.name: Required value',
+        'spec.scaleTargetRef.apiVersion: Invalid value: "": apiVersion must specify API group',
       ],
     },
     {

@@ -232,8 +232,10 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.minReplicas': 0, 'spec.maxReplicas': -1 },
     faults: [
       'spec.minReplicas: Invalid value: 0: must be greater than or equal to 1',
-      'spec.maxReplicas: Invalid value: -1: must be greater than 0',
+      'spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1',
       'spec.maxReplicas: Invalid value: -1: must be greater than or equal to `minReplicas`',
+      'spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero ' +
+        'replicas',
     ],
   },
   {
@@ -245,7 +247,7 @@ const rows: readonly FaultRow[] = [
   {
     of: 'autoscaler',
     name: 'of nothing',
-    put: { 'spec.scaleTargetRef': { kind: '', name: 'a/b' } },
+    put: { 'spec.scaleTargetRef': { apiVersion: 'a/v1', kind: '', name: 'a/b' } },
     faults: [
       'spec.scaleTargetRef.kind: Required value',
       'spec.scaleTargetRef.name: Invalid value: "a/b": may not contain \'/\'',
@@ -256,41 +258,6 @@ const rows: readonly FaultRow[] = [
     name: 'for no use at all',
     put: { 'spec.targetCPUUtilizationPercentage': 0 },
     faults: ['spec.metrics[0].resource.target.averageUtilization: Invalid value: 0: must be greater than 0'],
-  },
-  {
-    of: 'autoscaler',
-    name: 'by metrics that are none',
-    put: { 'spec.metrics': [{ type: '' }, { type: 'Some' }, { type: 'Pods' }] },
-    faults: [
-      'spec.metrics[0].type: Required value: must specify a metric source type',
-      'spec.metrics[0].type: Unsupported value: "": supported values: "ContainerResource", "External", ' +
-        '"Object", "Pods", "Resource"',
-      'spec.metrics[1].type: Unsupported value: "Some": supported values: "ContainerResource", "External", ' +
-        '"Object", "Pods", "Resource"',
-      'spec.metrics[2].pods: Required value: must populate information for the given metric source',
-    ],
-  },
-  {
-    of: 'autoscaler',
-    name: 'by metrics without a target',
-    put: {
-      'spec.metrics': [
-        { type: 'Resource', resource: { name: '', target: { type: '' } } },
-        { type: 'External', external: { metric: { name: '' }, target: { type: 'Some', value: '0' } } },
-        { type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '-1' } } },
-      ],
-    },
-    faults: [
-      'spec.metrics[0].resource.target.type: Required value: must specify a metric target type',
-      'spec.metrics[0].resource.target.type: Invalid value: "": must be either Utilization, Value, or AverageValue',
-      'spec.metrics[0].resource.name: Required value: must specify a resource name',
-      'spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw ' +
-        'value or a target utilization',
-      'spec.metrics[1].external.target.type: Invalid value: "Some": must be either Utilization, Value, or AverageValue',
-      'spec.metrics[1].external.target.value: Invalid value: "0": must be positive',
-      'spec.metrics[1].external.metric.name: Required value: must specify a metric name',
-      'spec.metrics[2].pods.target.averageValue: Invalid value: "-1": must be positive',
-    ],
   },
   {
     of: 'autoscaler',

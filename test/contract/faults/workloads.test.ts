@@ -403,7 +403,7 @@ const rows: readonly FaultRow[] = [
     name: 'completed in a way that nobody knows',
     put: { 'spec.completionMode': 'Some', 'spec.podReplacementPolicy': 'Some' },
     faults: [
-      'spec.completionMode: Unsupported value: "Some": supported values: "Indexed", "NonIndexed"',
+      'spec.completionMode: Unsupported value: "Some": supported values: "NonIndexed", "Indexed"',
       'spec.podReplacementPolicy: Unsupported value: "Some": supported values: "Failed", "TerminatingOrFailed"',
     ],
   },

@@ -3,48 +3,37 @@
  * @see pkg/apis/autoscaling/validation, pkg/apis/autoscaling/v1/{defaults,conversion}.go and v2/defaults.go of
  *   Kubernetes 1.36
  */
-import { isPathSegment } from '../../../kube/names.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { JsonValue, KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, intOrStringAt, nameColumn, nameOf, quantityAt } from '../cell-text.ts'
-import { amountOf } from '../core/resource-requirements.ts'
+import { checkNotNegative } from '../core/resource-requirements.ts'
 import { type DefaultRule, fillAbsent, findStruct, structIn } from '../default-rules.ts'
 import { fieldAt, listAt, numberAt, objectAt, textAt } from '../field-access.ts'
 import { type BuiltInKind, validateWholeWith } from '../kind.ts'
 import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
 import { autoscalerConversion, carryingAnnotations, defaultUtilization } from './autoscaler-conversion.ts'
-
-const metricSources: ReadonlyMap<string, string> = new Map([
-  ['ContainerResource', 'containerResource'],
-  ['External', 'external'],
-  ['Object', 'object'],
-  ['Pods', 'pods'],
-  ['Resource', 'resource'],
-])
+import { checkMetrics, checkScaleReference, metricSources } from './autoscaler-metrics.ts'
 
 const scalingPolicies = ['Percent', 'Pods']
 const selectPolicies = ['Disabled', 'Max', 'Min']
 const maxPeriodSeconds = 1800
 const maxWindowSeconds = 3600
 
-function checkTargetRef(report: Report, ref: Part): void {
-  for (const field of ['kind', 'name']) {
-    const value = textIn(ref, field)
-    if (value === '') report.required(`spec.scaleTargetRef.${field}`)
-    else report.each(`spec.scaleTargetRef.${field}`, value, isPathSegment(value))
-  }
-}
-
-function checkHorizontalPodAutoscaler(report: Report, next: KubeObject): void {
+function checkHorizontalPodAutoscaler(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
   const min = numberIn(spec, 'minReplicas')
   const max = numberIn(spec, 'maxReplicas') ?? 0
-  if (min !== undefined && min < 1) report.invalid('spec.minReplicas', min, 'must be greater than or equal to 1')
-  if (max < 1) report.invalid('spec.maxReplicas', max, 'must be greater than 0')
+  // A zero that is stored may stay.
+  const least = old && numberIn(partIn(old, 'spec'), 'minReplicas') === 0 ? 0 : 1
+  if (min !== undefined && min < least) {
+    report.invalid('spec.minReplicas', min, `must be greater than or equal to ${least}`)
+  }
+  if (max === 0) report.required('spec.maxReplicas', 'must be set and greater than 0')
+  else if (max < 0) report.invalid('spec.maxReplicas', max, 'must be greater than or equal to 1')
   if (min !== undefined && max < min)
     report.invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`')
-  checkTargetRef(report, partIn(spec, 'scaleTargetRef'))
-  partsIn(spec, 'metrics').forEach((m, i) => checkMetric(report, `spec.metrics[${i}]`, m))
+  checkTarget(report, partIn(spec, 'scaleTargetRef'), old && partIn(partIn(old, 'spec'), 'scaleTargetRef'))
+  checkMetrics(report, spec, old && partIn(old, 'spec'))
   const behavior = findPart(spec, 'behavior')
   for (const direction of ['scaleUp', 'scaleDown']) {
     const rules = findPart(behavior, direction)
@@ -52,34 +41,11 @@ function checkHorizontalPodAutoscaler(report: Report, next: KubeObject): void {
   }
 }
 
-function checkMetric(report: Report, at: string, metric: Part): void {
-  const type = textIn(metric, 'type')
-  if (type === '') report.required(`${at}.type`, 'must specify a metric source type')
-  const field = metricSources.get(type)
-  if (field === undefined) return report.notSupported(`${at}.type`, type, [...metricSources.keys()])
-  const source = findPart(metric, field)
-  if (!source) return report.required(`${at}.${field}`, `must populate information for the given metric source`)
-  const target = partIn(source, 'target')
-  const here = `${at}.${field}.target`
-  const targetType = textIn(target, 'type')
-  if (targetType === '') report.required(`${here}.type`, 'must specify a metric target type')
-  if (!['Utilization', 'Value', 'AverageValue'].includes(targetType)) {
-    report.invalid(`${here}.type`, targetType, 'must be either Utilization, Value, or AverageValue')
-  }
-  const average = numberIn(target, 'averageUtilization')
-  if (average !== undefined && average < 1)
-    report.invalid(`${here}.averageUtilization`, average, 'must be greater than 0')
-  for (const name of ['value', 'averageValue']) {
-    const amount = amountOf(target[name])
-    if (amount && amount.nanos <= 0n) report.invalid(`${here}.${name}`, target[name], 'must be positive')
-  }
-  if (field === 'resource' || field === 'containerResource') {
-    if (textIn(source, 'name') === '') report.required(`${at}.${field}.name`, 'must specify a resource name')
-    if (average === undefined && target.averageValue === undefined) {
-      report.required(`${here}.averageUtilization`, 'must set either a target raw value or a target utilization')
-    }
-  } else if (textIn(partIn(source, 'metric'), 'name') === '')
-    report.required(`${at}.${field}.metric.name`, 'must specify a metric name')
+/** What names no group is the one kind of the core group that can be scaled, or was stored before this was asked. */
+function checkTarget(report: Report, target: Part, old: Part | undefined): void {
+  const isKept = old?.apiVersion === target.apiVersion && old?.kind === target.kind
+  const groups = isKept ? 'any' : target.kind === 'ReplicationController' ? 'core too' : 'named'
+  checkScaleReference(report, 'spec.scaleTargetRef', target, groups)
 }
 
 function checkScalingRules(report: Report, at: string, rules: Part): void {
@@ -104,6 +70,7 @@ function checkScalingRules(report: Report, at: string, rules: Part): void {
     if (period > maxPeriodSeconds)
       report.invalid(`${here}.periodSeconds`, period, `must be less than or equal to ${maxPeriodSeconds}`)
   })
+  if (rules.tolerance !== undefined) checkNotNegative(report, `${at}.tolerance`, rules.tolerance)
 }
 
 const periodSeconds = 15

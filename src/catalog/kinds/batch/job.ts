@@ -22,13 +22,16 @@ import {
 } from '../cell-text.ts'
 import { checkPodTemplate } from '../core/pod-template.ts'
 import { type DefaultRule, fillAbsent, fillUnset, findStruct, listIn, structIn } from '../default-rules.ts'
+import { checkDomainPrefixedPath } from '../domain-prefixed-path.ts'
 import { conditionAt, fieldAt, numberAt, textAt } from '../field-access.ts'
 import { type BuiltInKind, type Prepare, validateWholeWith } from '../kind.ts'
-import { findPart, numberIn, type Part, partIn, type Report, sameValue, textIn } from '../report.ts'
+import { findPart, type Part, partIn, partsIn, type Report, sameValue, textIn } from '../report.ts'
 import { selectableAt } from '../selectable-fields.ts'
+import { checkIndexedJob, checkJobWithoutIndexes } from './indexed-job.ts'
+import { checkFailurePolicy, checkSuccessPolicy } from './job-policies.ts'
 
 const jobRestartPolicies = ['OnFailure', 'Never']
-const indexedParallelismMax = 100_000
+const managerMaxBytes = 63
 
 function checkJob(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
@@ -56,38 +59,49 @@ export function checkJobSpec(report: Report, at: string, spec: Part, stored: Par
     'backoffLimitPerIndex',
     'maxFailedIndexes',
   )
-  const mode = textIn(spec, 'completionMode')
-  if (mode !== '') {
-    report.oneOf(`${at}.completionMode`, mode, ['Indexed', 'NonIndexed'])
-    if (mode === 'Indexed') {
-      if (numberIn(spec, 'completions') === undefined)
-        report.required(`${at}.completions`, 'when completion mode is Indexed')
-      const parallelism = numberIn(spec, 'parallelism') ?? 0
-      if (parallelism > indexedParallelismMax) {
-        report.invalid(
-          `${at}.parallelism`,
-          parallelism,
-          `must be less than or equal to ${indexedParallelismMax} when completion mode is Indexed`,
-        )
-      }
-    }
+  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
+    report.required(`${at}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified')
   }
+  const { managedBy, completionMode } = spec
+  if (typeof managedBy === 'string') {
+    checkDomainPrefixedPath(report, `${at}.managedBy`, managedBy)
+    if (Buffer.byteLength(managedBy) > managerMaxBytes) report.tooLong(`${at}.managedBy`, managerMaxBytes)
+  }
+  report.oneOfIfSet(`${at}.completionMode`, completionMode, ['NonIndexed', 'Indexed'])
+  if (completionMode === 'Indexed') checkIndexedJob(report, at, spec)
+  else if (completionMode === undefined || completionMode === 'NonIndexed') checkJobWithoutIndexes(report, at, spec)
+  if (findPart(spec, 'podFailurePolicy')) checkFailurePolicy(report, `${at}.podFailurePolicy`, spec)
+  const success = findPart(spec, 'successPolicy')
+  if (success && completionMode === 'Indexed') checkSuccessPolicy(report, `${at}.successPolicy`, spec)
+  else if (success) report.invalid(`${at}.successPolicy`, shownSuccess(success), 'requires indexed completion mode')
   report.oneOfIfSet(`${at}.podReplacementPolicy`, spec.podReplacementPolicy, ['Failed', 'TerminatingOrFailed'])
   checkPodTemplate(report, `${at}.template`, partIn(spec, 'template'), findPart(stored, 'template'))
   const policy = textIn(partIn(partIn(spec, 'template'), 'spec'), 'restartPolicy')
   const field = `${at}.template.spec.restartPolicy`
   if (policy === '' || policy === 'Always') report.required(field, 'valid values: "OnFailure", "Never"')
-  else report.oneOf(field, policy, jobRestartPolicies)
-  if (findPart(spec, 'podFailurePolicy') && policy !== 'Never') {
+  else if (!jobRestartPolicies.includes(policy)) report.notSupported(field, policy, jobRestartPolicies)
+  else if (findPart(spec, 'podFailurePolicy') && policy !== 'Never') {
     report.invalid(field, policy, 'only "Never" is supported when podFailurePolicy is specified')
   }
 }
+
+/** As Go prints it. */
+const shownSuccess = (policy: Part): object => ({
+  Rules: Array.isArray(policy.rules)
+    ? partsIn(policy, 'rules').map((rule) => ({
+        SucceededIndexes: rule.succeededIndexes ?? null,
+        SucceededCount: rule.succeededCount ?? null,
+      }))
+    : null,
+})
 
 function checkJobUpdate(report: Report, next: Part, old: Part, oldJob: KubeObject): void {
   report.immutable('spec.selector', next.selector, old.selector)
   report.immutable('spec.completionMode', next.completionMode, old.completionMode)
   report.immutable('spec.podFailurePolicy', next.podFailurePolicy, old.podFailurePolicy)
   report.immutable('spec.backoffLimitPerIndex', next.backoffLimitPerIndex, old.backoffLimitPerIndex)
+  report.immutable('spec.managedBy', next.managedBy, old.managedBy)
+  report.immutable('spec.successPolicy', next.successPolicy, old.successPolicy)
   const elastic = next.completionMode === 'Indexed' && next.completions === next.parallelism
   if (!elastic) report.immutable('spec.completions', next.completions, old.completions)
   checkTemplateUpdate(report, partIn(next, 'template'), partIn(old, 'template'), oldJob)
