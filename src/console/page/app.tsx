@@ -3,14 +3,13 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Cluster } from './cluster.ts'
-import { loadCreateView, loadTemplateView } from './later-views.ts'
+import { loadCreateView, loadMapView, loadTemplateView } from './later-views.ts'
 import { Locked } from './locked.tsx'
 import { isTabPath, NamespaceView } from './namespace/namespace-view.tsx'
 import { Birth } from './namespaces/birth.tsx'
 import { NamespacesView } from './namespaces/namespaces-view.tsx'
 import { Link, type Router, RouterContext } from './router.tsx'
 import { EditView } from './templates/edit-view.tsx'
-import { MapView } from './templates/map-view.tsx'
 import { TemplatesView } from './templates/templates-view.tsx'
 import { ClusterContext, useCluster } from './use-cluster.ts'
 import { namespaceInPath, templateInPath } from './view-paths.ts'
@@ -60,7 +59,8 @@ function viewAt(path: string): { readonly view: ComponentChildren; readonly titl
     return { view: <NamespaceView key={name} name={name} tab={tab} />, title: name }
   }
   if (path === '/templates') return { view: <TemplatesView />, title: 'Templates' }
-  if (path === '/map') return { view: <MapView />, title: 'Which template reaches which namespaces' }
+  if (path === '/map')
+    return { view: <Later load={loadMapView} given={{}} />, title: 'Which template reaches which namespaces' }
   if (path === '/new/template') return { view: <EditView name={undefined} />, title: 'New template' }
   const template = templateInPath(path)
   if (template !== undefined) {

@@ -10,3 +10,5 @@ export const loadTemplateView = async (): Promise<ComponentType<{ readonly name:
 
 export const loadTemplateStanding = async (): Promise<ComponentType<{ readonly namespace: Namespace }>> =>
   (await import('./namespace/template-standing.tsx')).TemplateStanding
+
+export const loadMapView = async (): Promise<ComponentType> => (await import('./templates/map-view.tsx')).MapView
