@@ -85,7 +85,7 @@ describe('a new request', () => {
       spec: { signerName: 'me' },
       want: [
         'spec.signerName: Invalid value: "me": must be a fully qualified domain and path of the form ' +
-          '"example.com/signer-name"',
+          "'example.com/signer-name'",
       ],
     },
     {
@@ -99,7 +99,7 @@ describe('a new request', () => {
     {
       name: 'to a domain that is none',
       spec: { signerName: 'A_b.io/x' },
-      want: [`spec.signerName: Invalid value: "A_b.io": validating label "A_b.io": ${notSubdomain}`],
+      want: [`spec.signerName: Invalid value: "A_b.io": validating label "A_b": ${notLabel}`],
     },
     {
       name: 'to a domain of one segment',
@@ -109,7 +109,7 @@ describe('a new request', () => {
     {
       name: 'to a signer whose name is none',
       spec: { signerName: 'ex.io/A.b' },
-      want: [`spec.signerName: Invalid value: "ex.io/A.b": validating label "A": ${notLabel}`],
+      want: [`spec.signerName: Invalid value: "A.b": validating label "A": ${notSubdomain}`],
     },
     {
       name: 'of nothing',
