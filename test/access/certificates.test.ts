@@ -112,6 +112,16 @@ describe('a new request', () => {
       want: [`spec.signerName: Invalid value: "A.b": validating label "A": ${notSubdomain}`],
     },
     {
+      name: 'to a domain that is too long',
+      spec: { signerName: `${Array.from({ length: 4 }, () => 'x'.repeat(63)).join('.')}/x` },
+      want: ['spec.signerName: Too long: may not be more than 253 bytes'],
+    },
+    {
+      name: 'to a signer whose name is too long',
+      spec: { signerName: `ex.io/${Array.from({ length: 3 }, () => 'x'.repeat(200)).join('.')}` },
+      want: ['spec.signerName: Too long: may not be more than 571 bytes'],
+    },
+    {
       name: 'of nothing',
       spec: { request: 'aGk=' },
       want: ['spec.request: Invalid value: "aGk=": PEM block type must be CERTIFICATE REQUEST'],

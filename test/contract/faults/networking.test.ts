@@ -256,6 +256,12 @@ const rows: readonly FaultRow[] = [
   },
   {
     of: 'networkPolicy',
+    name: 'whose ports end, but begin nowhere',
+    put: { 'spec.ingress[0].ports[0]': { endPort: 5 } },
+    faults: ['spec.ingress[0].ports[0].endPort: Invalid value: 5: may not be specified when `port` is not specified'],
+  },
+  {
+    of: 'networkPolicy',
     name: 'whose ports end before they begin',
     put: { 'spec.ingress[0].ports[0]': { port: 6, endPort: 5 } },
     faults: ['spec.ingress[0].ports[0].endPort: Invalid value: 6: must be greater than or equal to `port`'],

@@ -1,5 +1,6 @@
 /**
- * What is refused of storage, endpoint slices and runtime classes. Each whole, as a kube-apiserver 1.36 answered it.
+ * What is refused of storage, endpoint slices and runtime classes. Each whole, as a kube-apiserver 1.36 answered it,
+ * except what is too long: that was not compared.
  */
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
 import { notLabel, notLabelValue, notQualified, notSubdomain } from '../../support/name-faults.ts'
@@ -159,6 +160,18 @@ const rows: readonly FaultRow[] = [
   },
   {
     of: 'attributesClass',
+    name: 'with too many parameters',
+    put: { parameters: Object.fromEntries(Array.from({ length: 513 }, (_, i) => [`p${i}`, 'v'])) },
+    faults: ['parameters: Too long: may not be more than 512 bytes'],
+  },
+  {
+    of: 'attributesClass',
+    name: 'with parameters that are too long',
+    put: { parameters: { p: 'x'.repeat(256 * 1024) } },
+    faults: ['parameters: Too long: may not be more than 262144 bytes'],
+  },
+  {
+    of: 'attributesClass',
     name: 'that becomes another',
     update: { driverName: 'e', parameters: { a: 'c' } },
     faults: [
@@ -198,6 +211,12 @@ const rows: readonly FaultRow[] = [
         'separated by dots',
       `endpoints[0].addresses[2]: Invalid value: "A_.b": ${notSubdomain}`,
     ],
+  },
+  {
+    of: 'slice',
+    name: 'of a domain with a label that is too long',
+    put: { addressType: 'FQDN', endpoints: [{ addresses: [`${'x'.repeat(64)}.b`] }] },
+    faults: [`endpoints[0].addresses[0]: Invalid value: "${'x'.repeat(64)}": must be no more than 63 characters`],
   },
   {
     of: 'slice',

@@ -48,11 +48,10 @@ function checkBlock(report: Report, at: string, block: Part, stored: ReadonlySet
 function checkPolicyPort(report: Report, at: string, { protocol, port, endPort }: Part): void {
   report.oneOfIfSet(`${at}.protocol`, protocol, ['TCP', 'UDP', 'SCTP'])
   const hasEnd = typeof endPort === 'number'
-  const unfit = (why: string): void => report.invalid(`${at}.endPort`, endPort, why)
   if (port === undefined) {
-    if (hasEnd) unfit('may not be specified when `port` is not specified')
+    if (hasEnd) report.invalid(`${at}.endPort`, endPort, 'may not be specified when `port` is not specified')
   } else if (typeof port === 'string') {
-    if (hasEnd) unfit('may not be specified when `port` is non-numeric')
+    if (hasEnd) report.invalid(`${at}.endPort`, endPort, 'may not be specified when `port` is non-numeric')
     report.portOrName(`${at}.port`, port)
   } else {
     report.port(`${at}.port`, port)

@@ -55,9 +55,9 @@ function checkTokenRequests(report: Report, requests: readonly Part[]): void {
     audiences.add(audience)
     const seconds = numberIn(request, 'expirationSeconds')
     if (seconds === undefined) return
-    const unfit = (why: string): void => report.invalid(`${at}.expirationSeconds`, seconds, why)
-    if (seconds < 600) unfit('may not specify a duration less than 10 minutes')
-    if (seconds > 2 ** 32) unfit('may not specify a duration larger than 2^32 seconds')
+    const field = `${at}.expirationSeconds`
+    if (seconds < 600) report.invalid(field, seconds, 'may not specify a duration less than 10 minutes')
+    if (seconds > 2 ** 32) report.invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds')
   })
 }
 
