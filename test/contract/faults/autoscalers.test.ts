@@ -1,5 +1,5 @@
 /**
- * What is refused of what autoscalers scale and watch. Each whole, as a kube-apiserver 1.36 answered it.
+ * What is refused of what autoscalers scale and watch. Each whole, and `rows` as a kube-apiserver 1.36 answered it.
  */
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
 import { notLabel } from '../../support/name-faults.ts'
@@ -222,4 +222,33 @@ const rows: readonly FaultRow[] = [
   },
 ]
 
-describeFaults('of what autoscalers scale and watch', rows)
+/** What we answer: no kube-apiserver was asked. */
+const unasked: readonly FaultRow[] = [
+  {
+    of: 'autoscaler',
+    name: 'to nothing',
+    put: { 'spec.maxReplicas': 0 },
+    faults: [
+      'spec.maxReplicas: Required value: must be set and greater than 0',
+      'spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`',
+    ],
+  },
+  {
+    of: 'autoscaler',
+    name: 'by nothing of a container',
+    put: {
+      'spec.metrics': [
+        {
+          type: 'ContainerResource',
+          containerResource: { name: '', container: 'c', target: { type: 'Utilization', averageUtilization: 0 } },
+        },
+      ],
+    },
+    faults: [
+      'spec.metrics[0].containerResource.name: Required value: must specify a resource name',
+      'spec.metrics[0].containerResource.target.averageUtilization: Invalid value: 0: must be greater than 0',
+    ],
+  },
+]
+
+describeFaults('of what autoscalers scale and watch', [...rows, ...unasked])

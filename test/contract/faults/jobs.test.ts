@@ -1,8 +1,11 @@
 /**
- * What is refused of the policies and indexes of jobs. Each whole, as a kube-apiserver 1.36 answered it.
+ * What is refused of the policies and indexes of jobs. Each whole, and `rows` as a kube-apiserver 1.36 answered it.
  */
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
 import { notQualified, notSubdomain } from '../../support/name-faults.ts'
+
+const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
+const indexed = { completionMode: 'Indexed', completions: 3, parallelism: 1, template }
 
 const rows: readonly FaultRow[] = [
   {
@@ -19,10 +22,7 @@ const rows: readonly FaultRow[] = [
     name: 'with a limit of all without one of each',
     put: {
       spec: {
-        completionMode: 'Indexed',
-        completions: 3,
-        parallelism: 1,
-        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+        ...indexed,
         maxFailedIndexes: 4,
       },
     },
@@ -39,7 +39,7 @@ const rows: readonly FaultRow[] = [
         completionMode: 'Indexed',
         completions: 100001,
         parallelism: 10001,
-        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+        template,
         backoffLimitPerIndex: 1,
       },
     },
@@ -57,7 +57,7 @@ const rows: readonly FaultRow[] = [
         completionMode: 'Indexed',
         completions: 200001,
         parallelism: 100001,
-        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+        template,
         backoffLimitPerIndex: 1,
         maxFailedIndexes: 100001,
       },
@@ -102,10 +102,7 @@ const rows: readonly FaultRow[] = [
     name: 'that never succeeds',
     put: {
       spec: {
-        completionMode: 'Indexed',
-        completions: 3,
-        parallelism: 1,
-        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+        ...indexed,
         successPolicy: {},
       },
     },
@@ -119,10 +116,7 @@ const rows: readonly FaultRow[] = [
     name: 'that succeeds by indexes it has not',
     put: {
       spec: {
-        completionMode: 'Indexed',
-        completions: 3,
-        parallelism: 1,
-        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+        ...indexed,
         successPolicy: {
           rules: [
             {},
@@ -169,7 +163,7 @@ const rows: readonly FaultRow[] = [
     name: 'that fails for no reason',
     put: {
       spec: {
-        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+        template,
         podFailurePolicy: {
           rules: [
             { action: '' },
@@ -218,4 +212,82 @@ const rows: readonly FaultRow[] = [
   },
 ]
 
-describeFaults('of the policies and indexes of jobs', rows)
+/** What we answer: no kube-apiserver was asked. */
+const unasked: readonly FaultRow[] = [
+  {
+    of: 'job',
+    name: 'whose manager has too long a name',
+    put: { 'spec.managedBy': `a.io/${'x'.repeat(59)}` },
+    faults: ['spec.managedBy: Too long: may not be more than 63 bytes'],
+  },
+  {
+    of: 'job',
+    name: 'that succeeds by too many rules',
+    put: { spec: { ...indexed, successPolicy: { rules: Array.from({ length: 21 }, () => ({ succeededCount: 1 })) } } },
+    faults: ['spec.successPolicy.rules: Too many: 21: must have at most 20 items'],
+  },
+  {
+    of: 'job',
+    name: 'that succeeds by too many indexes',
+    put: {
+      spec: {
+        ...indexed,
+        completions: 20_000,
+        successPolicy: { rules: [{ succeededIndexes: Array.from({ length: 15_000 }, (_, i) => i).join(',') }] },
+      },
+    },
+    faults: ['spec.successPolicy.rules[0].succeededIndexes: Too long: may not be more than 65536 bytes'],
+  },
+  {
+    of: 'job',
+    name: 'that fails by too many rules',
+    put: {
+      spec: {
+        template,
+        podFailurePolicy: {
+          rules: Array.from({ length: 21 }, () => ({
+            action: 'Ignore',
+            onExitCodes: { operator: 'In', values: [1] },
+          })),
+        },
+      },
+    },
+    faults: ['spec.podFailurePolicy.rules: Too many: 21: must have at most 20 items'],
+  },
+  {
+    of: 'job',
+    name: 'that fails for too many reasons',
+    put: {
+      spec: {
+        template,
+        podFailurePolicy: {
+          rules: [
+            {
+              action: 'Ignore',
+              onExitCodes: { operator: 'In', values: Array.from({ length: 256 }, (_, i) => i + 1) },
+            },
+            {
+              action: 'Ignore',
+              onPodConditions: Array.from({ length: 21 }, () => ({ type: 'T', status: 'True' })),
+            },
+          ],
+        },
+      },
+    },
+    faults: [
+      'spec.podFailurePolicy.rules[0].onExitCodes.values: Too many: 256: must have at most 255 items',
+      'spec.podFailurePolicy.rules[1].onPodConditions: Too many: 21: must have at most 20 items',
+    ],
+  },
+  {
+    of: 'job',
+    name: 'that comes to succeed otherwise',
+    put: { spec: { ...indexed, successPolicy: { rules: [{ succeededCount: 1 }] } } },
+    update: { 'spec.successPolicy': { rules: [{ succeededCount: 2 }] } },
+    faults: [
+      'spec.successPolicy: Invalid value: {"Rules":[{"SucceededIndexes":null,"SucceededCount":2}]}: field is immutable',
+    ],
+  },
+]
+
+describeFaults('of the policies and indexes of jobs', [...rows, ...unasked])

@@ -69,13 +69,13 @@ export function checkMetrics(report: Report, spec: Part, old: Part | undefined):
 function checkMetric(report: Report, at: string, metric: Part, groups: Groups): void {
   const type = textIn(metric, 'type')
   const wanted = metricSources.get(type)
-  const unknown = (): void => report.notSupported(`${at}.type`, type, [...metricSources.keys()])
+  const known = [...metricSources.keys()]
   if (type === '') report.required(`${at}.type`, 'must specify a metric source type')
-  if (wanted === undefined) unknown()
+  if (wanted === undefined) report.notSupported(`${at}.type`, type, known)
   const present = Object.keys(sources).filter((field) => findPart(metric, field))
   const [first] = present
   if (first !== undefined) sources[first]?.(report, `${at}.${first}`, partIn(metric, first), groups)
-  if (wanted === undefined) unknown()
+  if (wanted === undefined) report.notSupported(`${at}.type`, type, known)
   else if (!present.includes(wanted))
     report.required(`${at}.${wanted}`, 'must populate information for the given metric source')
   if (present.length < 2) return

@@ -15,16 +15,19 @@ export function checkIndexedJob(report: Report, at: string, spec: Part): void {
   const completions = numberIn(spec, 'completions')
   const parallelism = numberIn(spec, 'parallelism') ?? 0
   const failed = numberIn(spec, 'maxFailedIndexes')
-  const unfit = (field: string, value: number, why: string): void => report.invalid(`${at}.${field}`, value, why)
   if (completions === undefined) report.required(`${at}.completions`, 'when completion mode is Indexed')
   if (parallelism > parallelismMax) {
-    unfit('parallelism', parallelism, `must be less than or equal to ${parallelismMax} when completion mode is Indexed`)
+    report.invalid(
+      `${at}.parallelism`,
+      parallelism,
+      `must be less than or equal to ${parallelismMax} when completion mode is Indexed`,
+    )
   }
   if (failed !== undefined && completions !== undefined && failed > completions) {
-    unfit('maxFailedIndexes', failed, 'must be less than or equal to completions')
+    report.invalid(`${at}.maxFailedIndexes`, failed, 'must be less than or equal to completions')
   }
   if (failed !== undefined && failed > failedMax) {
-    unfit('maxFailedIndexes', failed, `must be less than or equal to ${failedMax}`)
+    report.invalid(`${at}.maxFailedIndexes`, failed, `must be less than or equal to ${failedMax}`)
   }
   if (completions === undefined || completions <= manyCompletions || spec.backoffLimitPerIndex === undefined) return
   const ofMany = `when completions are above ${manyCompletions} and used with backoff limit per index`
@@ -32,10 +35,10 @@ export function checkIndexedJob(report: Report, at: string, spec: Part): void {
     report.required(`${at}.maxFailedIndexes`, `must be specified when completions is above ${manyCompletions}`)
   }
   if (parallelism > parallelismMaxOfMany) {
-    unfit('parallelism', parallelism, `must be less than or equal to ${parallelismMaxOfMany} ${ofMany}`)
+    report.invalid(`${at}.parallelism`, parallelism, `must be less than or equal to ${parallelismMaxOfMany} ${ofMany}`)
   }
   if (failed !== undefined && failed > failedMaxOfMany) {
-    unfit('maxFailedIndexes', failed, `must be less than or equal to ${failedMaxOfMany} ${ofMany}`)
+    report.invalid(`${at}.maxFailedIndexes`, failed, `must be less than or equal to ${failedMaxOfMany} ${ofMany}`)
   }
 }
 

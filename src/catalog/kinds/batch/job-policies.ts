@@ -2,7 +2,6 @@
  * When a job has failed or succeeded before all of its pods are done.
  * @see validatePodFailurePolicy, validateSuccessPolicy in pkg/apis/batch/validation of Kubernetes 1.36
  */
-import { fieldInvalid } from '../../../kube/field-error.ts'
 import { isQualifiedName } from '../../../kube/names.ts'
 import { findPart, notNegative, numberIn, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
 
@@ -41,7 +40,7 @@ export function checkFailurePolicy(report: Report, at: string, spec: Part): void
       : 'specifying one of OnExitCodes and OnPodConditions is required'
     // Upstream leaves the value out.
     if ((exitCodes === undefined) === (conditions.length === 0))
-      report.add([{ ...fieldInvalid(here, '', why), body: `Invalid value: ${why}` }])
+      report.add([{ type: 'FieldValueInvalid', field: here, body: `Invalid value: ${why}` }])
   })
 }
 
@@ -104,13 +103,17 @@ function checkSuccessRule(report: Report, at: string, rule: Part, completions: n
     }
   }
   if (count === undefined) return
-  const unfit = (why: string): void => report.invalid(`${at}.succeededCount`, count, why)
-  if (count < 0) unfit(notNegative)
+  const field = `${at}.succeededCount`
+  if (count < 0) report.invalid(field, count, notNegative)
   if (count > completions) {
-    unfit(`must be less than or equal to ${completions} (the number of specified completions)`)
+    report.invalid(field, count, `must be less than or equal to ${completions} (the number of specified completions)`)
   }
   if (indexes !== undefined && count > indexes) {
-    unfit(`must be less than or equal to ${indexes} (the number of indexes in the specified succeededIndexes field)`)
+    report.invalid(
+      field,
+      count,
+      `must be less than or equal to ${indexes} (the number of indexes in the specified succeededIndexes field)`,
+    )
   }
 }
 

@@ -101,7 +101,10 @@ function checkJobUpdate(report: Report, next: Part, old: Part, oldJob: KubeObjec
   report.immutable('spec.podFailurePolicy', next.podFailurePolicy, old.podFailurePolicy)
   report.immutable('spec.backoffLimitPerIndex', next.backoffLimitPerIndex, old.backoffLimitPerIndex)
   report.immutable('spec.managedBy', next.managedBy, old.managedBy)
-  report.immutable('spec.successPolicy', next.successPolicy, old.successPolicy)
+  const [success, oldSuccess] = [next, old]
+    .map((spec) => findPart(spec, 'successPolicy'))
+    .map((p) => p && shownSuccess(p))
+  report.immutable('spec.successPolicy', success, oldSuccess)
   const elastic = next.completionMode === 'Indexed' && next.completions === next.parallelism
   if (!elastic) report.immutable('spec.completions', next.completions, old.completions)
   checkTemplateUpdate(report, partIn(next, 'template'), partIn(old, 'template'), oldJob)
