@@ -23,15 +23,21 @@ Where it stopped is kept in .cache/generated/: the next run of the same seed goe
 Options:
   --minutes N    for so long (default 10)
   --seed N       which objects (default 1)
+  --only REGEX   only kinds whose title it finds
   --help
 
 Examples:
   node test/generated/run.ts --minutes 30 --seed 7
+  node test/generated/run.ts --only 'batch/v1 |autoscaling/'
 `
 
 const values = readRunnerFlags(
   help,
-  { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },
+  {
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+  },
   ['minutes', 'seed'],
 )
 const seed = Number(values.seed)
@@ -53,14 +59,17 @@ interface Cell {
 }
 
 function cells(): readonly Cell[] {
-  const all = subjects()
+  const only = new RegExp(values.only)
+  const all = subjects().filter(({ title }) => only.test(title))
   return Array.from({ length: parts }, (_, part) => part).flatMap((part) =>
     ways.flatMap((way) => all.filter((subject) => way.isFor(subject)).map((subject) => ({ way, subject, part }))),
   )
 }
 
 async function main(): Promise<boolean> {
-  const file = fileURLToPath(new URL(`../../.cache/generated/${seed}.json`, import.meta.url))
+  const file = fileURLToPath(
+    new URL(`../../.cache/generated/${seed}${encodeURIComponent(values.only)}.json`, import.meta.url),
+  )
   const plan = cells()
   const before = await progressIn(file, plan.length)
   let { next, variations, findings } = before
