@@ -5,26 +5,26 @@ import type { ApiRequest, RequestContext } from '../api.ts'
 import type { Target } from '../resolution.ts'
 import { type WatchDeps, watchVerb } from './watch.ts'
 
-test('a watch that breaks for a reason that is ours says so in its last frame', async () => {
-  const broken = {
-    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('a bug')) }),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  }
+function watching(registry: object, query = ''): ReturnType<ReturnType<typeof watchVerb>> {
   const watch = watchVerb({
-    registry: { watch: () => Promise.resolve(broken) },
+    registry,
     renderer: { offer: () => ({ protobuf: false, views: [] }) },
     visibility: () => ({}),
     permitOf: () => undefined,
     random: () => 0,
   } as unknown as WatchDeps)
   const user = { username: 'ann', groups: [] }
-  const context = { info: { query: new URLSearchParams() }, user, places: [] } as unknown as RequestContext
-  const { body } = await watch({ headers: {} } as ApiRequest, context, {
-    type: {} as ResourceType,
-    namespace: '',
-    name: '',
-    subresource: '',
-  } as Target)
+  const context = { info: { query: new URLSearchParams(query) }, user, places: [] } as unknown as RequestContext
+  const target = { type: {} as ResourceType, namespace: '', name: '', subresource: '' } as Target
+  return watch({ headers: {} } as ApiRequest, context, target)
+}
+
+test('a watch that breaks for a reason that is ours says so in its last frame', async () => {
+  const broken = {
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('a bug')) }),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
+  const { body } = await watching({ watch: () => Promise.resolve(broken) })
   const frames: unknown[] = []
   for await (const frame of body as AsyncIterable<Uint8Array>) frames.push(JSON.parse(Buffer.from(frame).toString()))
   expect(frames).toEqual([
@@ -47,21 +47,12 @@ test.each([
   ['timeoutSeconds=-1', 0],
 ])('a watch with %j lasts %d ms', async (query, ms) => {
   const asked: unknown[] = []
-  const watch = watchVerb({
-    registry: {
-      watch: (_type: unknown, { timeoutMs }: { timeoutMs: number }) => {
-        asked.push(timeoutMs)
-        return Promise.reject(new Error('enough'))
-      },
+  const registry = {
+    watch: (_type: unknown, { timeoutMs }: { timeoutMs: number }) => {
+      asked.push(timeoutMs)
+      return Promise.reject(new Error('enough'))
     },
-    renderer: { offer: () => ({ protobuf: false, views: [] }) },
-    visibility: () => ({}),
-    permitOf: () => undefined,
-    random: () => 0,
-  } as unknown as WatchDeps)
-  const user = { username: 'ann', groups: [] }
-  const context = { info: { query: new URLSearchParams(query) }, user, places: [] } as unknown as RequestContext
-  const target = { type: {} as ResourceType, namespace: '', name: '', subresource: '' } as Target
-  await expect(watch({ headers: {} } as ApiRequest, context, target)).rejects.toThrow('enough')
+  }
+  await expect(watching(registry, query)).rejects.toThrow('enough')
   expect(asked).toEqual([ms])
 })
