@@ -47,8 +47,10 @@ const nothing: Span = { from: 0, to: 0, workedMs: 0 }
 export class Pieces implements Disposable {
   readonly #collections: { readonly from: number; readonly to: number }[] = []
   readonly #observer = new PerformanceObserver((list) => this.#collected(list.getEntries()))
+  readonly #threadMs: () => number
 
-  constructor() {
+  constructor(clock: () => number = threadMs) {
+    this.#threadMs = clock
     this.#observer.observe({ entryTypes: ['gc'] })
   }
 
@@ -62,9 +64,9 @@ export class Pieces implements Disposable {
     const spans: Span[] = []
     let isOver = false
     let from = performance.now()
-    let worked = threadMs()
+    let worked = this.#threadMs()
     const look = (): void => {
-      const [now, all] = [performance.now(), threadMs()]
+      const [now, all] = [performance.now(), this.#threadMs()]
       if (all - worked >= toldMs) spans.push({ from, to: now, workedMs: all - worked })
       ;[from, worked] = [now, all]
       if (!isOver) setImmediate(look).unref()
