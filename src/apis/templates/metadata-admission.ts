@@ -19,6 +19,7 @@ import {
   type Holders,
   holdersOf,
   keysHeld,
+  olderStandards,
   parseObject,
   placeOfKey,
   setsMetadata,
@@ -89,21 +90,14 @@ export function checkMetadata(a: Attributes, matchers: Matchers, mayTakeAway: ()
   if (old !== undefined) checkLeft(a, old, keys, all, mayTakeAway)
 }
 
-const podSecurityLevel = /^pod-security\.kubernetes\.io\/(?:enforce|audit|warn)$/
-
 /**
- * A level of Pod Security says what it does only together with its version: `restricted` of v1.0 allows privilege
- * escalation. Where a template sets the level and no version, a namespace may ask for the latest and no other: who
- * brings one to the template brings no older version with it. `before`: what templates wanted already.
+ * Who brings a level of Pod Security to the template brings no older version with it. `before`: what templates wanted
+ * already. One that stood there when an edit brought the level is the population controller's to take away.
  * @throws StatusError Forbidden
  */
 function refuseOlderStandards(a: Attributes, keys: readonly WantedKey[], before: readonly WantedKey[]): void {
-  for (const level of keys) {
-    if (level.part !== 'labels' || !podSecurityLevel.test(level.key)) continue
-    const version = { part: level.part, key: `${level.key}-version` }
-    const is = valueOf(objectOf(namespaceResource, a), version)
-    const isKept = a.oldObject !== undefined && is === valueOf(a.oldObject, version) && isAmong(before, level)
-    if (is === undefined || isKept || is === 'latest' || keys.some(({ key }) => key === version.key)) continue
+  for (const { level, version, is } of olderStandards(keys, objectOf(namespaceResource, a))) {
+    if (a.oldObject !== undefined && is === valueOf(a.oldObject, version) && isAmong(before, level)) continue
     const why = `template ${JSON.stringify(level.template.metadata.name)} sets ${level.key}, and no version of it`
     throw forbidden(a.type, a.name, `${titleOfKey(version)}: ${why}; ${cannotMake(a, is)}`)
   }

@@ -74,6 +74,32 @@ export function wantedMetadata(templates: readonly NamespaceTemplate[], namespac
   return { keys: [...keys.values()], unsettable }
 }
 
+const podSecurityLevel = /^pod-security\.kubernetes\.io\/(?:enforce|audit|warn)$/
+
+export interface OlderStandard {
+  /** What the template sets. */
+  readonly level: WantedKey
+  /** The label of its version. */
+  readonly version: Pick<WantedKey, 'part' | 'key'>
+  readonly is: string
+}
+
+/**
+ * A level of Pod Security says what it does only together with its version: `restricted` of v1.0 allows privilege
+ * escalation. Where a template sets the level and no version, the namespace may ask for the latest and no other.
+ */
+export function olderStandards(keys: readonly WantedKey[], namespace: Named): readonly OlderStandard[] {
+  const older: OlderStandard[] = []
+  for (const level of keys) {
+    if (level.part !== 'labels' || !podSecurityLevel.test(level.key)) continue
+    const version = { part: level.part, key: `${level.key}-version` }
+    const is = valueOf(namespace, version)
+    if (is === undefined || is === 'latest' || keys.some(({ key }) => key === version.key)) continue
+    older.push({ level, version, is })
+  }
+  return older
+}
+
 type Wrong = Pick<UnsettableKey, 'reason' | 'message'>
 
 function findUnknown(text: string, meanings: ReadonlyMap<string, string>): Wrong | undefined {

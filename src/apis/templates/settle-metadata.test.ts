@@ -27,6 +27,8 @@ const namespace = (labels: Texts, held?: string, annotations: Texts = {}): Names
     annotations: { ...annotations, ...(held === undefined ? {} : { [holders]: held }) },
   },
 })
+const enforce = 'pod-security.kubernetes.io/enforce'
+const warn = 'pod-security.kubernetes.io/warn'
 const size = { name: 'size', fromLabel: 'size', enum: ['small'] }
 
 const planned = (request: Partial<MetadataRequest>): string[] =>
@@ -108,6 +110,42 @@ describe('a plan', () => {
         namespace: namespace({ b: 'small', size: 'small' }, record({ b: 't' })),
       },
       changes: ['pruned labels b: small to undefined by t undefined'],
+    },
+    {
+      name: 'takes away an older version of a level of Pod Security that stood there before',
+      request: {
+        templates: [template('t', { [enforce]: 'restricted', [warn]: 'baseline' })],
+        namespace: namespace({
+          [enforce]: 'restricted',
+          [`${enforce}-version`]: 'v1.0',
+          [`${warn}-version`]: 'latest',
+        }),
+      },
+      changes: [
+        `unchanged labels ${enforce}: restricted to restricted by t 4`,
+        `configured labels ${warn}: undefined to baseline by t 4`,
+        `configured labels ${enforce}-version: v1.0 to undefined by t 4`,
+      ],
+    },
+    {
+      name: 'leaves a version that a template sets itself, and those of levels of others',
+      request: {
+        templates: [template('t', { [enforce]: 'restricted' }), template('u', { [`${enforce}-version`]: 'v1.30' })],
+        namespace: namespace(
+          { [enforce]: 'restricted', [`${enforce}-version`]: 'v1.30', [`${warn}-version`]: 'v1.0' },
+          record({ [enforce]: 't', [`${enforce}-version`]: 'u' }),
+        ),
+      },
+      changes: [],
+    },
+    {
+      name: 'leaves an older version to the pass about the template that sets the level',
+      request: {
+        templates: [template('t', { [enforce]: 'restricted' }), template('u', { b: '1' })],
+        namespace: namespace({ [enforce]: 'restricted', [`${enforce}-version`]: 'v1.0' }, record({ [enforce]: 't' })),
+        only: 'u',
+      },
+      changes: ['configured labels b: undefined to 1 by u 4'],
     },
   ])('$name', ({ request, changes }) => expect(planned(request)).toEqual(changes))
 

@@ -11,6 +11,7 @@ import {
   holdersOf,
   keysHeld,
   type MetadataPart,
+  olderStandards,
   placeOfKey,
   titleOfKey,
   valueOf,
@@ -63,6 +64,13 @@ export function planMetadata({ namespace, templates, policyOf, only }: MetadataR
     const { generation } = template.metadata
     const outcome = before === value ? 'unchanged' : 'configured'
     changes.push({ part, key, value, before, template: name, generation, outcome })
+  }
+  for (const { level, version, is } of olderStandards(keys, namespace)) {
+    const template = nameOf(level.template.metadata)
+    if (!concerns(template)) continue
+    const { generation } = level.template.metadata
+    // Not `pruned`: the template never set it, and no bound for what an edit prunes counts it.
+    changes.push({ ...version, value: undefined, before: is, template, generation, outcome: 'configured' })
   }
   for (const { part, key } of unsettable) wanted.add(placeOfKey(part, key))
   for (const { part, key, template } of keysHeld(holders)) {

@@ -37,6 +37,10 @@ export const histories: Readonly<Record<string, readonly (readonly Step[])[]>> =
     [label('tenant', 'n0', { labels: { ...older.labels, ...inX.labels } })],
     [write('b', shape({ tiers: ['y'], meta: 'level' }))],
   ],
+  'a level of Pod Security that an edit brings to a namespace of older standards': [
+    [write('a', shape({ tiers: ['x'] })), make('n0', { labels: { ...older.labels, ...inX.labels } })],
+    [write('a', shape({ tiers: ['x'], meta: 'level' }))],
+  ],
   'a condition': [
     [write('a', shape({ size: 'optional', objects: { when: '1' } })), make('n0', inX)],
     [create('n0', 'a-when')],

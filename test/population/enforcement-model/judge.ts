@@ -16,7 +16,7 @@ import {
   type WantedObject,
   wantedObjects,
 } from './oracle.ts'
-import { keysSetBy } from './steps.ts'
+import { keysSetBy, levelKeys } from './steps.ts'
 
 export interface World {
   readonly namespaces: ReadonlyMap<string, KubeObject>
@@ -108,6 +108,8 @@ function templateProblems(template: Template, world: World, before: World | unde
     for (const [key, text] of Object.entries(template.spec?.namespaceMetadata?.labels ?? {})) {
       const [is, must] = [namespace.metadata.labels?.[key], replaced(text, template, namespace)]
       if (is !== must) found.push(`${where}: label ${key} is ${is} instead of ${must}`)
+      if (levelKeys.includes(key) && namespace.metadata.labels?.[`${key}-version`] === 'v1.0')
+        found.push(`${where}: ${key} has the older version that stood there before ${name} brought it`)
     }
     const populated = conditionOf(namespace, 'Populated')
     if (failing.has(where) && populated !== 'False') found.push(`${where} fails, and Populated is ${populated}`)

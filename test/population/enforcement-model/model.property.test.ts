@@ -28,7 +28,7 @@ const clusters = [
   { where: 'through borough populate', start: modelElsewhere, seeds: 3, abreast: abreastElsewhere },
 ]
 
-test('every dimension has a history of its own', () => expect(Object.keys(histories)).toHaveLength(18))
+test('every dimension has a history of its own', () => expect(Object.keys(histories)).toHaveLength(19))
 
 describe.each(clusters)('$where', ({ start, seeds, abreast }) => {
   test.each(Object.entries(histories))(
