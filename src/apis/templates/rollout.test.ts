@@ -77,6 +77,15 @@ describe('a namespace that the version does not select', () => {
     expect(world.rollouts.beginLeaving(next, 'a')).toBeInstanceOf(Function)
   })
 
+  test('is counted once if it waited already when the status came to name another', () => {
+    const world = new World()
+    const next = version(2)
+    world.present = statusOf(next)
+    expect([world.rollouts.beginLeaving(next, 'a'), world.rollouts.waiting('t')]).toEqual([undefined, 1])
+    world.present = statusOf(next, 1)
+    expect([world.rollouts.beginLeaving(next, 'a'), world.rollouts.waiting('t')]).toEqual([undefined, 1])
+  })
+
   test('does not wait where no status is known', () => {
     const world = new World()
     const next = version(2)

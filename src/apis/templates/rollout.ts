@@ -109,7 +109,10 @@ export class Rollouts {
     const present = this.#deps.findTemplate(templateName(version))
     const isHeld = present !== undefined && heldGeneration(present) !== undefined
     if (!isHeld) return this.begin(version, namespace, () => false)
-    this.#stateOf(version).leaving.add(namespace)
+    const state = this.#stateOf(version)
+    // It was looked at before the status said so, too.
+    state.waiting.delete(namespace)
+    state.leaving.add(namespace)
     return undefined
   }
 
