@@ -321,6 +321,14 @@ describe('what becomes of a template in a namespace', () => {
     expect(skipped).toMatchObject([{ reason: 'Malformed', message: wrong, identity: undefined }])
   })
 
+  test('what names an owner is not made, and what was made of it stays', () => {
+    const owned = { ...configMap('a', {}), metadata: { name: 'a', ownerReferences: [{ uid: 'u' }] } }
+    const { objects, skipped } = render([of(owned as JsonObject)], team())
+    expect(objects.map(({ object }) => object.metadata.name)).toEqual(['good'])
+    const message = 'metadata.ownerReferences must be empty: a template owns what it makes'
+    expect(skipped).toMatchObject([{ reason: 'Malformed', message, object: 'ConfigMap/a', identity: '/ConfigMap/a' }])
+  })
+
   test('of one object that it holds twice, under conditions that are both true, the first is made', () => {
     const spec = {
       objects: [1, 2].map((n) => ({ when: `'${n}' != ''`, template: configMap('a', { n: String(n) }) })),

@@ -259,6 +259,8 @@ function renderOne(held: TemplateObject, scope: Scope, pass: Pass): Rendered | S
     return { template, object: title, reason: 'Conflict', message, identity: key }
   }
   holders.set(key, templateName)
+  if ((object.metadata.ownerReferences ?? []).length > 0)
+    return { template, object: title, reason: 'Malformed', message: owned, identity: key }
   const rendered: Rendered = {
     template,
     held,
@@ -348,6 +350,12 @@ function findMalformed(object: KubeObject): string | undefined {
   if (typeof object.metadata?.name !== 'string' || object.metadata.name === '') return 'metadata.name is missing'
   return undefined
 }
+
+/**
+ * Refused when it is written; where no webhook answered then, it is stored. Its owner may not be there, and what
+ * garbage collection deletes would be made again without an end.
+ */
+const owned = 'metadata.ownerReferences must be empty: a template owns what it makes'
 
 function addLabels(object: RenderedObject, namespace: Namespace, template: string, protect = false): RenderedObject {
   return {

@@ -32,7 +32,7 @@ const haltReasons = ['Paused', 'PopulationPaused', 'TooManyPrunes'] as const
 export const isHaltReason = (reason: string): boolean => (haltReasons as readonly string[]).includes(reason)
 
 export interface Halt {
-  readonly reason: (typeof haltReasons)[number] | 'Disabled' | 'NewerTemplate'
+  readonly reason: (typeof haltReasons)[number] | 'Disabled' | typeof unreadReason
   readonly message: string
 }
 
@@ -66,6 +66,8 @@ interface RolloutState {
 
 export const progressingCondition = 'Progressing'
 export const completeReason = 'Complete'
+/** Of a template that says more than this version understands, or what can't be read. */
+export const unreadReason = 'NewerTemplate'
 /** Every selected namespace has been reached, and in some it failed: there it is tried again, and nothing waits. */
 export const failedReason = 'CompleteWithFailures'
 
@@ -282,7 +284,7 @@ export function findRest(template: NamespaceTemplate): Halt | undefined {
     return { reason: 'Disabled', message }
   }
   const beyond = findBeyond(template)
-  return beyond === undefined ? undefined : { reason: 'NewerTemplate', message: `the template ${beyond}` }
+  return beyond === undefined ? undefined : { reason: unreadReason, message: `the template ${beyond}` }
 }
 
 /** A late event with an older version does not bring it back. */

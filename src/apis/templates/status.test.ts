@@ -113,6 +113,15 @@ describe('conditions', () => {
       progressing: reached,
     },
     {
+      name: 'it can not be read, and so selects none',
+      found: { halt: { reason: 'NewerTemplate', message: 'the template can not be read: spec.namespaces: no' } },
+      synced: [
+        ...['False', 'NewerTemplate'],
+        'What it gives can not be told: the template can not be read: spec.namespaces: no',
+      ],
+      progressing: ['False', 'NewerTemplate', 'the template can not be read: spec.namespaces: no'],
+    },
+    {
       name: 'of some no creator is recorded',
       found: { matched: 3, synced: 2, skipped: 1 },
       synced: [

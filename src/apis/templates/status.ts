@@ -5,7 +5,7 @@ import { generationOf, type Tally } from './ledger.ts'
 import { findBeyond, isDisabled, type Matcher } from './match.ts'
 import { pausedKey, populationConfig } from './population-config.ts'
 import { revisionName, revisionNamespace } from './revisions.ts'
-import { completeReason, failedReason, type Halt, progressingCondition } from './rollout.ts'
+import { completeReason, failedReason, type Halt, progressingCondition, unreadReason } from './rollout.ts'
 import type { NamespaceTemplate, TemplateCondition, TemplateFailure, TemplateStatus } from './types.ts'
 
 export interface Findings extends Tally {
@@ -24,9 +24,10 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
   const behind = matched - synced - skipped - extended
   // Who waits holds what the template said before, even if it is selected no more.
   const isDeleted = version.template.metadata.deletionTimestamp !== undefined
-  const isSynced = !isDeleted && behind <= 0 && failed === 0 && waiting === 0 && extended === 0
-  const old = version.template.status?.conditions
   const { halt } = findings
+  const isRead = halt?.reason !== unreadReason
+  const isSynced = !isDeleted && isRead && behind <= 0 && failed === 0 && waiting === 0 && extended === 0
+  const old = version.template.status?.conditions
   return {
     observedGeneration: generation,
     ...(halt === undefined || halt.reason === 'Paused' ? {} : heldBy(version.template)),
@@ -43,19 +44,27 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
         type: 'Synced',
         status: isSynced ? 'True' : 'False',
         reason: isSynced ? 'Synced' : reasonOf(version, findings),
-        message: isSynced
-          ? `Every selected namespace holds what the template says${exceptFor(skipped)}`
-          : isDeleted
-            ? 'The template is being deleted, and objects of it are still there'
-            : behind <= 0 && failed === 0 && waiting === 0
-              ? `In ${extended} of ${matched} namespaces others have added to what the template says`
-              : behind <= 0 && failed === 0
-                ? `${waiting} namespaces that it no longer selects hold its objects still`
-                : differing(Math.max(behind, failed), matched),
+        message: isSynced ? allHold(skipped) : whyNotSynced(version, findings, behind),
       }),
       since(old, nowMs, progress(version, findings)),
     ],
   }
+}
+
+const allHold = (skipped: number): string =>
+  `Every selected namespace holds what the template says${exceptFor(skipped)}`
+
+function whyNotSynced(
+  { template }: Matcher,
+  { halt, matched, failed, extended, waiting }: Findings,
+  behind: number,
+): string {
+  if (template.metadata.deletionTimestamp !== undefined)
+    return 'The template is being deleted, and objects of it are still there'
+  if (halt?.reason === unreadReason) return `What it gives can not be told: ${halt.message}`
+  if (behind > 0 || failed > 0) return differing(Math.max(behind, failed), matched)
+  if (waiting > 0) return `${waiting} namespaces that it no longer selects hold its objects still`
+  return `In ${extended} of ${matched} namespaces others have added to what the template says`
 }
 
 /** What is in force while the newest reaches none. One that a newer version knows is left as that says. */
