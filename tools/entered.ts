@@ -1,9 +1,6 @@
 /**
  * How many files and functions of src/ a request enters, by V8's own coverage: how long the way of a create is.
- *
- *   node tools/entered.ts                 the counts of each request, beside the most that it may enter
- *   node tools/entered.ts --list NAME     the functions that one of them enters, by file
- *   node tools/entered.ts --json          the counts, for test/toolchain/entered.test.ts
+ * `--help` tells how to use it.
  *
  * The requests go through the in-process client to a control plane on a store in memory that has served some before.
  * Its controllers are off, since they work while a request is under way. Counted is all that runs from the call of the
@@ -20,6 +17,21 @@ import { kindsOf } from '../src/apis/templates/kinds.ts'
 import { type NamespaceTemplate, templateFinalizer, templateResource } from '../src/apis/templates/types.ts'
 import type { KubeObject } from '../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
+import { readRunnerFlags, refuseFlags } from '../test/support/runner-flags.ts'
+
+const help = `Usage: node tools/entered.ts [options]
+
+Counts the files and functions of src/ that a request enters, beside the most that it may.
+
+Options:
+  --list NAME  the functions that one of them enters, by file: configmap, populated
+  --json       the counts, for test/toolchain/entered.test.ts
+  --help
+
+Examples:
+  node tools/entered.ts
+  node tools/entered.ts --list configmap
+`
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const source = new URL('../src/', import.meta.url).href
@@ -155,9 +167,10 @@ const countsOf = (places: Set<string>): Counts => ({
   functions: places.size,
 })
 
-async function main(args: readonly string[]): Promise<void> {
-  const [how, listed] = args
-  if (how === '--list' && !names.includes(listed as Name)) throw new Error(`--list needs one of ${names.join(', ')}`)
+async function main(): Promise<void> {
+  const { list, json } = readRunnerFlags(help, { list: { type: 'string' }, json: { type: 'boolean' } }, [])
+  const listed = names.find((name) => name === list)
+  if (list !== undefined && listed === undefined) refuseFlags(`--list takes ${names.join(' or ')}, not "${list}"`)
   using coverage = new Coverage()
   await using plane = await startWithoutControllers()
   await createTemplate(plane)
@@ -165,12 +178,12 @@ async function main(args: readonly string[]): Promise<void> {
   const all = new Map<Name, Set<string>>()
   for (const name of names) all.set(name, await entered(requests[name], coverage))
   await checkPopulated(plane)
-  if (how === '--list') {
-    for (const place of [...(all.get(listed as Name) ?? [])].sort()) console.log(place.replace(/ at \d+$/, ''))
+  if (listed !== undefined) {
+    for (const place of [...(all.get(listed) ?? [])].sort()) console.log(place.replace(/ at \d+$/, ''))
     return
   }
   const counts = Object.fromEntries([...all].map(([name, places]) => [name, countsOf(places)]))
-  if (how === '--json') return console.log(JSON.stringify({ counts, bounds }))
+  if (json) return console.log(JSON.stringify({ counts, bounds }))
   for (const name of names) {
     const { files = 0, functions = 0 } = counts[name] ?? {}
     console.log(
@@ -180,4 +193,4 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2))
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main()

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { flagFault, refuseFlags } from '../test/support/runner-flags.ts'
 import { changedLines, isBelow, sampleOf } from './mutation/choose.ts'
 import { Coverage } from './mutation/coverage.ts'
 import { excusesFile, faultsOf, readExcuses } from './mutation/excuses.ts'
@@ -110,6 +111,7 @@ function choose({ paths, except, changed, sample, seed }: Options): { table: Mut
       (except.length === 0 || !isBelow(file, except)) &&
       (lines === undefined || lines.get(file)?.has(line) === true),
   )
+  if (wanted.length === 0 && paths.length > 0) throw new Error(`there is nothing to change in ${paths.join(', ')}`)
   return { table, chosen: sample === undefined ? wanted : sampleOf(wanted, sample, seed) }
 }
 
@@ -225,6 +227,8 @@ try {
   if (options === undefined) console.log(help)
   else process.exitCode = (await main(options)) ? 0 : 1
 } catch (error) {
+  const isFlag = error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+  if (isFlag) refuseFlags(flagFault(error))
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 }

@@ -19,6 +19,18 @@ import { fileURLToPath } from 'node:url'
 import type { ESTree } from 'rolldown/utils'
 import { parseSync, Visitor } from 'rolldown/utils'
 import type { Plugin } from 'vitest/config'
+import { readRunnerFlags } from '../test/support/runner-flags.ts'
+
+const help = `Usage: BOROUGH_REFUSALS=FOLDER node tools/refusals.ts
+
+Names the places of src/ that make a refusal which no test compares in full, by what tests have recorded in a folder.
+
+Examples:
+  BOROUGH_REFUSALS=.cache/refusals vitest run && node tools/refusals.ts
+  BOROUGH_REFUSALS=.cache/mine vitest run src/authz; BOROUGH_REFUSALS=.cache/mine node tools/refusals.ts | grep authz
+
+Without BOROUGH_REFUSALS the folder is .cache/refusals. What only other tests assert is named after a part of them, too.
+`
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const excusesFile = 'tools/refusals-excused.tsv'
@@ -179,7 +191,12 @@ function judge(folder: string): boolean {
   const reached = new Set<string>()
   const asserted = new Set<string>()
   // In folders of their own: what was recorded when a test ran once more.
-  for (const file of globSync('**/*.json', { cwd: folder })) {
+  const records = globSync('**/*.json', { cwd: folder })
+  if (records.length === 0) {
+    process.stderr.write(`no test has recorded anything in ${folder}: run vitest with BOROUGH_REFUSALS=${folder}\n`)
+    return false
+  }
+  for (const file of records) {
     const records = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { reached: string[]; asserted: string[] }
     for (const name of records.reached) reached.add(name)
     for (const name of records.asserted) asserted.add(name)
@@ -207,5 +224,6 @@ function judge(folder: string): boolean {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  readRunnerFlags(help, {}, [])
   process.exitCode = judge(process.env['BOROUGH_REFUSALS'] ?? join(root, '.cache', 'refusals')) ? 0 : 1
 }

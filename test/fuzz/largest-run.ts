@@ -9,7 +9,7 @@
 import { Pieces, send } from '../../bench/loop-pieces.ts'
 import { startControlPlane } from '../../src/testing/index.ts'
 import { subjects } from '../generated/subjects.ts'
-import { readRunnerFlags } from '../support/runner-flags.ts'
+import { onlyOf, readRunnerFlags } from '../support/runner-flags.ts'
 import { LargestRequests } from './largest.ts'
 
 const help = `Usage: node test/fuzz/largest-run.ts [options]
@@ -46,7 +46,7 @@ const values = readRunnerFlags(
 const perServer = 40
 const endMs = performance.now() + Number(values.minutes) * 60_000
 const source = new LargestRequests(Number(values.seed), subjects())
-const only = new RegExp(values.only)
+const only = onlyOf(values.only)
 const pieces = new Pieces()
 
 const first = Number(values.from)

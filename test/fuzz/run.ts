@@ -67,7 +67,7 @@ async function main(): Promise<boolean> {
     },
   })
   await Promise.all(writing)
-  await write(`progress-${seed}`, { next: from + tried })
+  if (tried > 0) await write(`progress-${seed}`, { next: from + tried })
   console.log(`seed ${seed}: ${tried} requests from number ${from}, ${findings.length} findings`)
   return findings.length === 0
 }

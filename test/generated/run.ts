@@ -7,9 +7,9 @@
  * seed goes on from there.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readRunnerFlags } from '../support/runner-flags.ts'
+import { onlyOf, readRunnerFlags, refuseFlags } from '../support/runner-flags.ts'
 import { type Subject, subjects } from './subjects.ts'
 import { Trials } from './trial.ts'
 import { variationsOf } from './variations.ts'
@@ -59,17 +59,17 @@ interface Cell {
 }
 
 function cells(): readonly Cell[] {
-  const only = new RegExp(values.only)
+  const only = onlyOf(values.only)
   const all = subjects().filter(({ title }) => only.test(title))
+  if (all.length === 0) refuseFlags(`--only ${JSON.stringify(values.only)} finds no kind, such as "batch/v1 CronJob"`)
   return Array.from({ length: parts }, (_, part) => part).flatMap((part) =>
     ways.flatMap((way) => all.filter((subject) => way.isFor(subject)).map((subject) => ({ way, subject, part }))),
   )
 }
 
 async function main(): Promise<boolean> {
-  const file = fileURLToPath(
-    new URL(`../../.cache/generated/${seed}${encodeURIComponent(values.only)}.json`, import.meta.url),
-  )
+  const folder = fileURLToPath(new URL('../../.cache/generated/', import.meta.url))
+  const file = join(folder, `${seed}${encodeURIComponent(values.only)}.json`)
   const plan = cells()
   const before = await progressIn(file, plan.length)
   let { next, variations, findings } = before
@@ -80,8 +80,10 @@ async function main(): Promise<boolean> {
     variations += tried
     findings += found
   }
-  await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, JSON.stringify({ next, variations, findings } satisfies Progress))
+  if (next > before.next) {
+    await mkdir(folder, { recursive: true })
+    await writeFile(file, JSON.stringify({ next, variations, findings } satisfies Progress))
+  }
   const now = `${variations - before.variations} objects, ${trials.requests} requests, ${findings - before.findings}`
   console.log(`seed ${seed}: ${now} findings in this run`)
   const share = ((next / plan.length) * 100).toFixed(1)

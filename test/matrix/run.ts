@@ -69,8 +69,10 @@ async function main(): Promise<boolean> {
   const endMs = performance.now() + Number(values.minutes) * 60_000
   const { tried, findings } = await run(server, world, casesFrom(product, from), () => performance.now() > endMs)
   const next = from + tried
-  await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, JSON.stringify({ size: product.size, next } satisfies Progress))
+  if (tried > 0) {
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, JSON.stringify({ size: product.size, next } satisfies Progress))
+  }
   console.log(report(findings))
   const share = ((next / product.size) * 100).toFixed(1)
   console.log(`${setting}, seed ${values.seed}: ${tried} cases tried, ${findings.length} findings`)

@@ -23,6 +23,7 @@ export const longest: readonly string[] = [
   'test/console/namespaces.browser.test.ts',
   'test/population/enforcement-model/model.property.test.ts',
   'test/population/applied-record.test.ts',
+  'test/support/runner-flags.test.ts',
   'test/replicas/resilience.etcd.test.ts',
   'test/console/unreached.browser.test.ts',
   'test/attacks/overload.test.ts',

@@ -1,9 +1,12 @@
 /** What the machines that are run by hand say to a wrong command line. */
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { type ESTree, parseSync, Visitor } from 'rolldown/utils'
 import { describe, expect, test } from 'vitest'
-import { parseRunnerFlags } from './runner-flags.ts'
+import { onlyOf, parseRunnerFlags } from './runner-flags.ts'
 
 const options = {
   minutes: { type: 'string', default: '10' },
@@ -15,6 +18,10 @@ const parse = (...args: string[]) => parseRunnerFlags(args, options, ['minutes',
 test('flags have their values, and those that are not given their defaults', () => {
   expect({ ...parse('--minutes', '0.5', '--own') }).toEqual({ minutes: '0.5', own: true })
   expect({ ...parse() }).toEqual({ minutes: '10', own: false })
+})
+
+test('a regular expression is one', () => {
+  expect(onlyOf('batch/v1 |apps/').test('apps/v1 Deployment')).toBe(true)
 })
 
 test.each([
@@ -39,13 +46,20 @@ describe('each machine', () => {
     'test/population/enforcement-model/run.ts',
     'test/simulation/run.ts',
   ]
+  const tools = ['tools/entered.ts', 'tools/mutate.ts', 'tools/plant.ts', 'tools/refusals.ts']
+  const byHand = [
+    ...machines,
+    'test/crash/damaged-server.ts',
+    'test/crash/killed-server.ts',
+    'test/crash/random-damage.ts',
+  ]
   const pathOf = (machine: string): string => fileURLToPath(new URL(`../../${machine}`, import.meta.url))
 
-  test.each(machines)(
+  test.each([...machines, ...tools])(
     '%s has a help with examples, and refuses what it does not know',
     async (machine) => {
       const help = await run(process.execPath, [pathOf(machine), '--help'])
-      expect(help.stdout).toContain(`Usage: node ${machine} `)
+      expect(help.stdout).toMatch(new RegExp(`^Usage: .*node ${machine}[ \\n]`))
       expect(help.stdout).toMatch(/\nExamples:\n {2}\S/)
       const wrong = run(process.execPath, [pathOf(machine), '--no-such-flag'])
       await expect(wrong).rejects.toMatchObject({
@@ -56,4 +70,54 @@ describe('each machine', () => {
     },
     60_000,
   )
+
+  test.each(machines)(
+    '%s does what its examples say, for no time at all',
+    async (machine) => {
+      const { stdout } = await run(process.execPath, [pathOf(machine), '--help'])
+      const examples = stdout.split('\nExamples:\n')[1]?.matchAll(/^ {2}node \S+ (.*)$/gm) ?? []
+      for (const [, line = ''] of examples) {
+        // What takes a file that is not there, or another cluster, or a seed of its own.
+        if (/--(replay|elsewhere|workers|seed 42)/.test(line)) continue
+        const args = line.replaceAll(/(--(?:minutes|requests|histories|count)) \d+/g, '$1 0').replaceAll("'", '')
+        const given = args.split(/ (?=--)/).flatMap((flag) => flag.split(/ (.*)/s, 2))
+        await expect(run(process.execPath, [pathOf(machine), ...given, '--minutes', '0'])).resolves.toBeDefined()
+      }
+    },
+    120_000,
+  )
+
+  // Parts of it work in vitest's own workers alone, which is found out at the first call.
+  test('none imports vitest', () => {
+    expect(importersOf('vitest', byHand.map(pathOf))).toEqual([])
+  })
 })
+
+/** The files that import it, of those that these ones import in turn. */
+function importersOf(name: string, start: readonly string[]): string[] {
+  const seen = new Set(start)
+  const found: string[] = []
+  for (const file of seen) {
+    for (const from of importsOf(file)) {
+      if (from === name) found.push(file)
+      if (from.startsWith('.')) seen.add(join(dirname(file), from))
+    }
+  }
+  return found
+}
+
+function importsOf(file: string): string[] {
+  const { program } = parseSync(file, readFileSync(file, 'utf8'))
+  const found: string[] = []
+  const add = (source: ESTree.Expression | null): void => {
+    if (source?.type === 'Literal' && typeof source.value === 'string') found.push(source.value)
+  }
+  const visitor = new Visitor({
+    ImportDeclaration: ({ importKind, source }) => (importKind === 'type' ? undefined : add(source)),
+    ExportNamedDeclaration: ({ exportKind, source }) => (exportKind === 'type' ? undefined : add(source)),
+    ExportAllDeclaration: ({ source }) => add(source),
+    ImportExpression: ({ source }) => add(source),
+  })
+  visitor.visit(program)
+  return found
+}

@@ -26,9 +26,24 @@ export function readRunnerFlags<const T extends Options>(
     return parseRunnerFlags(args, options, numbers)
   } catch (error) {
     if (!(error instanceof WrongFlag)) throw error
-    process.stderr.write(`${error.message}; --help tells how to use it\n`)
-    process.exit(1)
+    refuseFlags(error.message)
   }
+}
+
+/** The value of `--only`. Ends the process if it is no regular expression. */
+export function onlyOf(text: string): RegExp {
+  try {
+    return new RegExp(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return refuseFlags(`--only: ${error.message}`)
+  }
+}
+
+/** Ends the process, with one line. */
+export function refuseFlags(problem: string): never {
+  process.stderr.write(`${problem}; --help tells how to use it\n`)
+  process.exit(1)
 }
 
 /** @throws WrongFlag with one line that says what is wrong */
@@ -51,8 +66,10 @@ function parsed<const T extends Options>(args: readonly string[], options: T): V
   try {
     return parseArgs({ args: [...args], options }).values
   } catch (error) {
-    // Node explains further how to give a positional argument, which no machine takes.
     if (!(error instanceof TypeError)) throw error
-    throw new WrongFlag((error.message.split(/\. |\n/)[0] ?? '').replace(/\.$/, ''))
+    throw new WrongFlag(flagFault(error))
   }
 }
+
+/** What is wrong with a flag, without what Node says besides: how a word that looks like a flag is given. */
+export const flagFault = ({ message }: TypeError): string => (message.split(/\. |\n/)[0] ?? '').replace(/\.$/, '')

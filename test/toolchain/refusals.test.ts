@@ -29,3 +29,12 @@ test('a place without an assertion is a fault, and so is an excuse that nobody n
   const [, places = ''] = /^(\d+) places make a refusal/m.exec(stderr) ?? []
   expect(Number(places)).toBeGreaterThan(1000)
 })
+
+test('without a record it says how one is made, and names no place', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'refusals-'))
+  const env = { ...process.env, BOROUGH_REFUSALS: folder }
+  const { status, stderr } = spawnSync(process.execPath, ['tools/refusals.ts'], { encoding: 'utf8', env })
+  expect(status).toBe(1)
+  const said = `no test has recorded anything in ${folder}: run vitest with BOROUGH_REFUSALS=${folder}\n`
+  expect(stderr).toBe(said)
+})
