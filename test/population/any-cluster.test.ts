@@ -5,6 +5,7 @@
 import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { planTemplates } from '../../src/apis/templates/plan.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { randomIds } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
@@ -116,6 +117,18 @@ describe('on a cluster without templates', () => {
       sent.once('error', reject)
       sent.end(body)
     })
+
+  test('a template is planned that is not there yet', async () => {
+    const { client } = plane
+    await client.create(namespaceResource, { metadata: { name: 'planned' } })
+    const spec = { namespaces: { nameSelector: { include: ['planned'] } }, templates: [configMap('new')] }
+    const template = { apiVersion: 'policy.borough.dev/v1alpha1', kind: 'NamespaceTemplate', metadata: { name: 'p' } }
+    const deps = { client, clock: systemClock, signal: new AbortController().signal }
+    const namespaces = [{ namespace: 'planned', objects: [{ object: 'ConfigMap/new', action: 'create' }] }]
+    expect(await planTemplates(deps, [{ ...template, spec }])).toEqual([
+      { template: 'p', isNew: true, matched: 1, namespaces },
+    ])
+  })
 
   test('its own namespace is no template’s business', async () => {
     const { metadata } = await plane.client.get(namespaceResource, { name: 'borough-system' })

@@ -1,6 +1,7 @@
 /** Templates as the server would have them, without storing anything. */
 import type { Client } from '../../client/client.ts'
 import type { OnWarning } from '../../client/warnings.ts'
+import { apiVersionOf } from '../../kube/gvk.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import { isConflict } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -31,11 +32,10 @@ export async function dryRunTemplate(
   const { labels, annotations } = metadata
   const name = nameOf(metadata)
   if (present === undefined) {
-    return client.create(
-      templateResource,
-      { metadata: { name, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}) }, ...content },
-      options,
-    )
+    const created = { name, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}) }
+    // Of a custom resource a body must say what it is, by a name that the endpoint of the request serves.
+    const type = { apiVersion: apiVersionOf(templateResource), kind: 'NamespaceTemplate' }
+    return client.create(templateResource, { ...type, metadata: created, ...content }, options)
   }
   let seen = present
   for (let tries = 1; ; tries++) {
