@@ -184,6 +184,17 @@ describe('its status', () => {
     expect(statusIn(await reconciled({ ...given, stored: older }))).toMatchObject({ matched: 5, observedGeneration: 3 })
   })
 
+  test.each([
+    { name: 'that reaches its first namespaces', told: {}, known: 1 },
+    { name: 'that a process before this one began', told: { synced: 2, failed: 1 }, known: 3 },
+    { name: 'of which some waited then', told: { synced: 1, skipped: 1, extended: 1, waiting: 1 }, known: 4 },
+  ])('tells how far a rollout has come $name', async ({ told, known }) => {
+    const stored = template({}, { observedGeneration: 3, matched: 5, ...told })
+    expect(statusIn(await reconciled({ stored, matched: 5, known, synced: known }))).toMatchObject({ synced: known })
+    if (Object.keys(told).length > 0)
+      expect(statusIn(await reconciled({ stored, matched: 5, known: known - 1, synced: known - 1 }))).toBeUndefined()
+  })
+
   test('tells how far the look at all namespaces has come, of a generation that is new', async () => {
     const status = statusIn(
       await reconciled({ stored: template({}, { ...before, observedGeneration: 2 }), isSurveyed: false }),

@@ -117,9 +117,9 @@ export class TemplateReconciler implements Reconciler {
     const halt = rest ?? rollouts.review(version)
     const matched = matchedNamespaces.counted(name)
     const tally = ledger.tally(version)
-    // After a start: what the status says is true until every namespace was looked at.
+    // After a start: what the status says is true until as many namespaces were looked at as it speaks of.
     const seen = tally.known + rollouts.waiting(name)
-    if (template.status?.observedGeneration === generation && seen < matched) return
+    if (template.status?.observedGeneration === generation && seen < Math.min(matched, toldOf(template.status))) return
     const kinds = this.#remainingKinds(template)
     const [waiting, heldUpIn] = [rollouts.waiting(name), rollouts.heldUpIn(version)]
     const findings = { matched, ...tally, waiting, heldUpIn, halt, kinds }
@@ -193,6 +193,10 @@ export class TemplateReconciler implements Reconciler {
     return [...new Set([...kindsOf(template), ...index.holdings.kindsOf(name), ...unsure])].sort()
   }
 }
+
+/** Of so many namespaces it says how they stand. */
+const toldOf = ({ synced = 0, failed = 0, skipped = 0, extended = 0, waiting = 0 }: TemplateStatus = {}): number =>
+  synced + failed + skipped + extended + waiting
 
 const isSameStatus = (a: TemplateStatus, b: TemplateStatus | undefined): boolean =>
   JSON.stringify(a) === JSON.stringify(b)
