@@ -158,7 +158,7 @@ export const holePlants: readonly Plant[] = [
     'a template takes the place of what another one protects',
     ['src/apis/templates/displaced.test.ts', 'test/population/protection.test.ts'],
     'src/apis/templates/check-template.ts',
-    'if (asksAuthor) append(lacks, missingBypass(deps, a.user, template))',
+    'append(lacks, missingBypass(deps, a.user, template))',
     'void missingBypass',
   ),
 ]

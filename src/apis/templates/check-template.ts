@@ -29,6 +29,7 @@ import { entryErrors } from './object-entries.ts'
 import { shapeErrors } from './object-shape.ts'
 import { writtenErrors } from './parameter-admission.ts'
 import { identityOf, titleOf } from './render.ts'
+import { roleWarnings } from './role-warnings.ts'
 import { rolloutErrors } from './rollout-limits.ts'
 import { keyClashes, objectClashes } from './template-clashes.ts'
 import { noveltyOf, objectsOf } from './template-objects.ts'
@@ -37,7 +38,7 @@ import type { NamespaceTemplate, TemplateParameter } from './types.ts'
 export interface CheckTemplateDeps extends AuthorRightsDeps {
   /** All templates, with their selectors parsed. */
   matchers(): Iterable<Matcher>
-  /** The sources of clones, where they can be looked at without asking another server. */
+  /** The sources of clones, where they can be looked at without asking another server; then roles can be too. */
   readonly sources?: CloneLookups
   /**
    * What is wrong with an object of a kind that is served, as far as it shows without a namespace, if that can be told.
@@ -62,20 +63,26 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
   yield
   if (!jsonEqual(template.spec ?? {}, old?.spec ?? {})) append(errors, writtenErrors(a, template))
   yield
-  if (asksAuthor) append(errors, yield* objectErrors(a, template, old, deps))
-  if (asksAuthor) append(errors, keyClashes(template, deps))
+  if (asksAuthor) {
+    append(errors, yield* objectErrors(a, template, old, deps))
+    append(errors, keyClashes(template, deps))
+  }
   if (errors.length > 0) throw invalid(a.type, a.name, errors)
   for (const warning of annotationWarnings(template, old)) a.warn(warning)
   const lacks = old === undefined ? [] : [...lackingToLetGo(deps, a.user, template, old)]
-  if (asksAuthor) append(lacks, lackingRights(deps, a.user, template, old))
-  if (asksAuthor) append(lacks, missingBypass(deps, a.user, template))
-  if (asksAuthor && lacks.length === 0 && old !== undefined)
-    append(lacks, lackingForHeld(deps, a.user, heldBy(template, old, deps)))
+  if (asksAuthor) {
+    append(lacks, lackingRights(deps, a.user, template, old))
+    append(lacks, missingBypass(deps, a.user, template))
+    if (lacks.length === 0 && old !== undefined)
+      append(lacks, lackingForHeld(deps, a.user, heldBy(template, old, deps)))
+  }
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
   if (!asksAuthor) return
   for (const warning of displacedWarnings(deps, template)) a.warn(warning)
   // Only now: whether a source is there is told to an author who may read it.
-  for (const warning of sourceWarnings(deps, template)) a.warn(warning)
+  if (deps.sources === undefined) return
+  for (const warning of sourceWarnings(deps.sources, template)) a.warn(warning)
+  for (const warning of roleWarnings((name) => deps.findClusterRole(name) !== undefined, template)) a.warn(warning)
 }
 
 function heldBy(next: NamespaceTemplate, old: NamespaceTemplate, { matchers }: Pick<CheckTemplateDeps, 'matchers'>) {
@@ -84,8 +91,7 @@ function heldBy(next: NamespaceTemplate, old: NamespaceTemplate, { matchers }: P
 }
 
 /** Of sources that no namespace may have. */
-function sourceWarnings({ sources }: CheckTemplateDeps, template: NamespaceTemplate): string[] {
-  if (sources === undefined) return []
+function sourceWarnings(sources: CloneLookups, template: NamespaceTemplate): string[] {
   const consequence =
     template.spec?.failurePolicy === 'Ignore'
       ? 'namespaces do without it until then'
