@@ -2,6 +2,7 @@
 import type { Eventual } from '../base/eventual.ts'
 import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
+import { goTypeMeta } from '../kube/gvk.ts'
 import { isJsonObject } from '../kube/json-value.ts'
 import { JsonSyntaxError, parsingJson } from '../kube/strict-json.ts'
 import { TooManyValuesError } from '../kube/value-count.ts'
@@ -11,9 +12,6 @@ export const longAnswerBytes: number = 64 * 1024
 /** Of an answer that is read in slices. Objects that are larger can't be stored, and a patch is one text. */
 const maxAnswerValues = 100_000
 const quotedAnswerLength = 2048
-const typeMeta: string =
-  String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; ` +
-  String.raw`Kind string "json:\"kind,omitempty\"" }`
 
 /** The webhook could not be asked, or did not answer as it should. */
 export class WebhookCallError extends Error {
@@ -96,7 +94,7 @@ async function parseInSlices(text: string, status: number, slice: Slice): Promis
 function whyUnreadable(text: string, value: unknown): string {
   if (value !== undefined) {
     const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
-    return `json: cannot unmarshal ${value === null ? 'null' : found} into Go value of type ${typeMeta}`
+    return `json: cannot unmarshal ${value === null ? 'null' : found} into Go value of type ${goTypeMeta}`
   }
   const first = text.trimStart()[0]
   if (first === undefined) return 'unexpected end of JSON input'

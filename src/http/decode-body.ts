@@ -5,7 +5,7 @@
 import { afterPause, andThen, type Eventual, isPending } from '../base/eventual.ts'
 import type { Slice, Turns } from '../base/turns.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
-import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
+import { apiVersionOf, type GroupVersionKind, goTypeMeta, parseApiVersion } from '../kube/gvk.ts'
 import { isExactNumber, isJsonObject } from '../kube/json-value.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import {
@@ -33,7 +33,7 @@ import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from '
 import { type HowToParseText, parseBodyText } from './parse-body-text.ts'
 import { requestSlice } from './request-slice.ts'
 import { awaitOutside } from './seats.ts'
-import { unrecognized } from './unrecognized-body.ts'
+import { noTypeMeta, unrecognized } from './unrecognized-body.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
 import { type FieldValidation, fieldValidationOf } from './verbs/options.ts'
 import { warn } from './verbs/target.ts'
@@ -251,7 +251,7 @@ interface HowToParse {
 function parseBody(bytes: Uint8Array, how: HowToParse, slice: Slice | undefined): Eventual<Parsed> {
   const { mediaType, type, duplicates, account } = how
   const form = mediaType === jsonMediaType ? 'json' : 'yaml'
-  const refusal = (fault: string): StatusError => unrecognized(type, `json parse error: ${fault}`, bytes)
+  const refusal = (fault: string): StatusError => unrecognized(type, form === 'yaml' ? fault : noTypeMeta(fault), bytes)
   return parsed(utf8(bytes), { form, duplicates, maxValues, account }, slice, refusal)
 }
 
@@ -292,7 +292,8 @@ const olderName: Readonly<Record<string, string>> = { 'policy/v1 Eviction': 'pol
 /** A whole object of the type, as far as its apiVersion and kind tell. @throws StatusError */
 function objectOfKind(value: JsonValue, bytes: Uint8Array, type: ResourceType): JsonObject {
   if (!isJsonObject(value)) {
-    throw unrecognized(type, `json: cannot unmarshal ${foundIn(value)} into Go value of type struct`, bytes)
+    const problem = `json: cannot unmarshal ${foundIn(value)} into Go value of type ${goTypeMeta}`
+    throw unrecognized(type, noTypeMeta(problem), bytes)
   }
   // As Go reads it: the core group may be written as what it is, nothing before a slash.
   if (type.group === '' && value['apiVersion'] === `/${type.version}`) value['apiVersion'] = type.version
@@ -320,7 +321,7 @@ function typeMetaOf(body: JsonObject, type: ResourceType, bytes: Uint8Array): Ty
     (key === 'apiVersion' || key === 'kind') && typeof (body[key] ?? '') !== 'string'
   const field = Object.keys(body).find(isNoText) ?? ''
   const problem = `json: cannot unmarshal ${foundIn(body[field])} into Go struct field .${field} of type string`
-  throw unrecognized(type, `json parse error: ${problem}`, bytes)
+  throw unrecognized(type, noTypeMeta(problem), bytes)
 }
 
 /** Absent apiVersion and kind are taken from the URL, for built-in kinds. @throws StatusError BadRequest */

@@ -6,10 +6,12 @@ const snippetBytes = 30
 
 export function unrecognized(type: Pick<ResourceType, 'kind'>, problem: string, bytes: Uint8Array): StatusError {
   return badRequest(
-    `the object provided is unrecognized (must be of type ${type.kind}): couldn't get version/kind; ` +
-      `${problem} (${snippet(bytes)})`,
+    `the object provided is unrecognized (must be of type ${type.kind}): ${problem} (${snippet(bytes)})`,
   )
 }
+
+/** What Go says before it knows what an object is. YAML is made JSON before that. */
+export const noTypeMeta = (problem: string): string => `couldn't get version/kind; json parse error: ${problem}`
 
 /** The beginning of the body: as text if it looks like JSON, else as hex. */
 function snippet(bytes: Uint8Array): string {

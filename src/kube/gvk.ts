@@ -37,3 +37,8 @@ export function qualifiedResource(r: GroupResource): string {
 export function qualifiedKind(k: { readonly group: string; readonly kind: string }): string {
   return k.group === '' ? k.kind : `${k.kind}.${k.group}`
 }
+
+/** What Go calls that which it first reads an object into, to see what it is. */
+export const goTypeMeta: string =
+  String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; ` +
+  String.raw`Kind string "json:\"kind,omitempty\"" }`

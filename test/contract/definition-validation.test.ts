@@ -64,7 +64,7 @@ describe('a definition', () => {
     {
       name: 'needs a schema in every version',
       given: { versions: [{ name: 'v1', served: true, storage: true }] },
-      want: ['spec.versions[0].schema.openAPIV3Schema: Required value'],
+      want: ['spec.versions[0].schema.openAPIV3Schema: Required value: schemas are required'],
     },
     {
       name: 'attack: has no pattern that is large when it is compiled',

@@ -64,8 +64,9 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      "the object provided is unrecognized (must be of type Namespace): couldn't get version/kind; json: " +
-      'cannot unmarshal array into Go value of type struct (5b315d)',
+      "the object provided is unrecognized (must be of type Namespace): couldn't get version/kind; json parse " +
+      'error: json: cannot unmarshal array into Go value of type struct { APIVersion string ' +
+      String.raw`"json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" } (5b315d)`,
   },
   {
     name: 'YAML that is none',
@@ -74,8 +75,8 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      "the object provided is unrecognized (must be of type Namespace): couldn't get version/kind; json " +
-      'parse error: yaml: line 1: Nested mappings are not allowed in compact mappings (613a20623a2063)',
+      'the object provided is unrecognized (must be of type Namespace): yaml: line 1: ' +
+      'Nested mappings are not allowed in compact mappings (613a20623a2063)',
   },
   {
     name: 'JSON nested too deeply',
@@ -94,8 +95,8 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json " +
-      'parse error: yaml: exceeded max depth of 1000 (5b205b205b205b205b205b205b205b205b205b205b205b205b205b205b20 ' +
+      'the object provided is unrecognized (must be of type ConfigMap): ' +
+      'yaml: exceeded max depth of 1000 (5b205b205b205b205b205b205b205b205b205b205b205b205b205b205b20 ' +
       '...)',
   },
   {
@@ -108,8 +109,7 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json " +
-      'parse error: yaml: document contains excessive aliasing ' +
+      'the object provided is unrecognized (must be of type ConfigMap): yaml: document contains excessive aliasing ' +
       '(613a202661205b782c782c782c782c782c782c782c782c785d0a623a2026 ...)',
   },
   {

@@ -10,7 +10,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readRunnerFlags } from '../support/runner-flags.ts'
+import { readRunnerFlags, refuseFlags } from '../support/runner-flags.ts'
 import { type Finding, fuzz, replay, type Step } from './fuzzer.ts'
 
 const help = `Usage: node test/fuzz/run.ts [options]
@@ -94,7 +94,8 @@ function lineOf(step: Step): string {
 const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8').slice(0, 2000)
 
 async function sendAgain(path: string): Promise<boolean> {
-  const steps = JSON.parse(await readFile(path, 'utf8')) as readonly Step[]
+  const text = await readFile(path, 'utf8').catch(() => refuseFlags(`--replay: there is no file ${path}`))
+  const steps = JSON.parse(text) as readonly Step[]
   const problem = await replay(steps)
   console.log(problem ?? 'answered as it should be')
   return problem === undefined

@@ -107,7 +107,7 @@ function* versionErrors(spec: Spec, by: Judged): Resumable<FieldError[]> {
   const errors: FieldError[] = []
   for (const [i, { schema }] of versions.entries()) {
     if (schema?.openAPIV3Schema === undefined) {
-      errors.push(fieldRequired(`spec.versions[${i}].schema.openAPIV3Schema`))
+      errors.push(fieldRequired(`spec.versions[${i}].schema.openAPIV3Schema`, 'schemas are required'))
     }
   }
   // Found once: there may be hundreds of versions.

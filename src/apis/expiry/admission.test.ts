@@ -51,6 +51,24 @@ test.each<[Attributes['operation'], object, string, unknown]>([
   expect(namespaceExpiry(deps()).handles(operation, type as never, subresource)).toEqual(halves)
 })
 
+test('a word that protects nothing is told to who writes it, and no more afterwards', () => {
+  const toldOf = (next: KubeObject, old?: KubeObject): string[] => {
+    const warnings: string[] = []
+    const operation = old === undefined ? 'CREATE' : 'UPDATE'
+    const warn = (text: string): void => void warnings.push(text)
+    void namespaceExpiry(deps()).validate?.(
+      attributesOf({ type: namespaces, operation, object: next, oldObject: old, warn }),
+    )
+    return warnings
+  }
+  const protectedBy = (word: string): KubeObject => namespace({ [protection]: word })
+  const told = `annotation ${protection} is "yes", which does nothing: only "true" does`
+  expect(toldOf(protectedBy('yes'))).toEqual([told])
+  expect(toldOf(protectedBy('yes'), protectedBy('true'))).toEqual([told])
+  expect(toldOf(protectedBy('yes'), protectedBy('yes'))).toEqual([])
+  for (const word of ['true', 'false', '']) expect(toldOf(protectedBy(word))).toEqual([])
+})
+
 describe('the end of a namespace', () => {
   const lengthened = 'user "alice" cannot lengthen the life of this namespace: its annotation borough.dev/expires-at'
   const shortened = 'user "alice" cannot shorten the life of this namespace: its annotation borough.dev/expires-at'

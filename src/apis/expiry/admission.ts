@@ -1,10 +1,11 @@
 /**
  * Who may say when a namespace ends, and when that may be: on every write of a namespace, sub-resources included, for
- * annotations can be changed by way of them too.
+ * annotations can be changed by way of them too. Who protects one in words that protect nothing is told.
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import type { Clock } from '../../base/clock.ts'
+import { wordWarnings } from '../../kube/annotation-words.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden, invalid } from '../../kube/status-error.ts'
 import type { KubeObject, ObjectMeta, Unvalidated } from '../../kube/types.ts'
@@ -48,6 +49,7 @@ function saysEnd(namespace: Named | undefined): boolean {
 }
 
 const noBounds: Bounds = {}
+const words = [[deletionProtectionAnnotation, 'true']] as const
 
 /** As the strategy of namespaces prepares them, when they have their names. */
 export const settledExpiry =
@@ -65,6 +67,9 @@ export function namespaceExpiry(deps: CheckDeps): AdmissionPlugin {
     validate(a) {
       const { type, name, object, oldObject } = a
       if (object === undefined || oldObject?.metadata.deletionTimestamp !== undefined) return
+      if (object.metadata.annotations?.[deletionProtectionAnnotation] !== undefined) {
+        for (const warning of wordWarnings(words, object, oldObject)) a.warn(warning)
+      }
       if (!concerns(deps, object, oldObject)) return
       const context = contextOf(deps, object, oldObject)
       const errors = expiryErrors(object, oldObject, context)

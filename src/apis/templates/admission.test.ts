@@ -173,6 +173,15 @@ describe('who creates a namespace', () => {
     },
   ])('$name', ({ given, refused }) => expect(refusal(given)).toBe(refused))
 
+  test('is told of a word that opts nothing out', () => {
+    const given = { object: namespace({}, { [optOut]: 'True' }), rights: ['optout'] }
+    const told = [`annotation ${optOut} is "True", which does nothing: only "true" does`]
+    expect(judged(given)).toEqual({ refusal: undefined, warnings: told })
+    expect(judged({ ...given, old: namespace() }).warnings).toEqual(told)
+    expect(judged({ ...given, rights: [] }).warnings).toEqual([])
+    expect(judged({ ...given, object: namespace({}, { [optOut]: 'true' }) }).warnings).toEqual([])
+  })
+
   test('is told in a dry run what it would hold, twenty objects at most', () => {
     const many = Array.from({ length: 22 }, (_, i) => configMap(`c${i}`))
     const { warnings } = judged({ templates: [template('t', { templates: many })], dryRun: true })

@@ -13,6 +13,7 @@ import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { andThen, type Eventual } from '../../base/eventual.ts'
 import { runInSlices } from '../../base/resumable.ts'
+import { wordWarnings } from '../../kube/annotation-words.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import { forbidden } from '../../kube/status-error.ts'
@@ -145,7 +146,7 @@ function checkNamespace(a: Attributes, deps: TemplateAdmissionDeps): void {
 
 function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDeps): void {
   const optOut = namespace.metadata.annotations?.[optOutAnnotation]
-  if (optOut !== undefined && !deps.optsOutAutomatically(a.user.username)) checkOptOut(a, deps)
+  if (optOut !== undefined && !deps.optsOutAutomatically(a.user.username)) checkOptOut(a, deps, namespace)
   const templates = selectTemplates(deps.matchers(), namespace)
   checkUse(a, deps, templates, 'selects')
   if (templates.some((t) => t.spec?.parameters || findBeyond(t))) checkParameters(a, namespace, templates)
@@ -173,7 +174,7 @@ function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: T
   const isMoved = !jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})
   // Name and creator stay: labels and opting out decide which templates, and annotations too which objects.
   if (!isMoved && jsonEqual(namespace.metadata.annotations ?? {}, old.metadata.annotations ?? {})) return
-  if (optOut !== undefined && isOptOutChanged) checkOptOut(a, deps)
+  if (optOut !== undefined && isOptOutChanged) checkOptOut(a, deps, namespace)
   const before = selectTemplates(deps.matchers(), old)
   const after = selectTemplates(deps.matchers(), namespace)
   checkParameters(a, namespace, after, { old, templates: before })
@@ -201,8 +202,13 @@ function annotate(namespace: Unvalidated, key: string, value: string): Unvalidat
   return { ...namespace, metadata: { ...namespace.metadata, annotations } }
 }
 
-function checkOptOut(a: Attributes, { authorizer }: TemplateAdmissionDeps): void {
-  if (mayDo(authorizer, a.user, 'optout', '')) return
+const optOutWords = [[optOutAnnotation, 'true']] as const
+
+function checkOptOut(a: Attributes, { authorizer }: TemplateAdmissionDeps, namespace: Namespace): void {
+  if (mayDo(authorizer, a.user, 'optout', '')) {
+    for (const warning of wordWarnings(optOutWords, namespace, a.oldObject)) a.warn(warning)
+    return
+  }
   throw forbidden(
     a.type,
     a.name,

@@ -13,6 +13,7 @@
 import { type Resumable, runAtOnce } from '../../base/resumable.ts'
 import { cloneJson } from '../clone-json.ts'
 import { quote } from '../go-quote.ts'
+import { goTypeMeta } from '../gvk.ts'
 import { isJsonObject, jsonEqual, member, nestsDeeperThan, setMember } from '../json-value.ts'
 import { badRequest, rejected, requestTooLarge, StatusError } from '../status-error.ts'
 import { maxDepth } from '../strict-json.ts'
@@ -95,8 +96,7 @@ export const isFailedTest = (error: unknown): boolean =>
 
 /** What Go's decoder says where a patch has made a list of the whole document, which it may. */
 export const listIsNoObject: string =
-  "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct " +
-  String.raw`{ APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
+  "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of " + `type ${goTypeMeta}`
 
 /** Says before what is wrong what it was wrong for. */
 function within<T>(what: string, run: () => T): T {

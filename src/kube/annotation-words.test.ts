@@ -1,9 +1,13 @@
 /** Of annotations that do nothing who writes them is told. */
 import { expect, test } from 'vitest'
-import { annotationWarnings } from './annotation-warnings.ts'
+import { wordWarnings } from './annotation-words.ts'
 
 const apply = 'policy/namespace-template-apply'
 const require = 'policy/namespace-template-require-permission'
+const words = [
+  [apply, 'disable'],
+  [require, 'true'],
+] as const
 const of = (annotations?: Record<string, string>) => ({
   metadata: { name: 't', ...(annotations === undefined ? {} : { annotations }) },
 })
@@ -28,7 +32,7 @@ test.each<{ name: string; next: Record<string, string>; old?: Record<string, str
     told: [`annotation ${apply} is "off", which does nothing: only "disable" does`],
   },
 ])('of $name', ({ next, old, told }) => {
-  expect(annotationWarnings(of(next), old === undefined ? undefined : of(old))).toEqual(told)
+  expect(wordWarnings(words, of(next), old === undefined ? undefined : of(old))).toEqual(told)
 })
 
-test('of none', () => expect(annotationWarnings(of(), of())).toEqual([]))
+test('of none', () => expect(wordWarnings(words, of(), of())).toEqual([]))
