@@ -54,7 +54,7 @@ interface Progress {
 }
 
 async function start(): Promise<Server> {
-  if (values.workers) return serverOfWorkers(identities)
+  if (values.workers) return serverOfWorkers(identities, { listOwnNamespaces: values.own })
   const storage = values.sqlite ? ({ engine: 'sqlite' } as const) : ({ engine: 'memory' } as const)
   return serverInProcess(identities, { storage, listOwnNamespaces: values.own })
 }

@@ -71,10 +71,13 @@ export async function serverInProcess(
 }
 
 /** `borough up --workers 2`. Connections are kept and taken in turn, so that both workers are asked. */
-export async function serverOfWorkers(identities: readonly Identity[]): Promise<Server> {
+export async function serverOfWorkers(
+  identities: readonly Identity[],
+  { listOwnNamespaces = false }: { readonly listOwnNamespaces?: boolean } = {},
+): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'borough-matrix-'))
   const flags = ['--workers=2', `--token-file=${await writeTokens(folder, identities)}`]
-  const server = await BoroughProcess.start(flags)
+  const server = await BoroughProcess.start(listOwnNamespaces ? [...flags, '--list-own-namespaces'] : flags)
   const [host = '', port = ''] = server.listen.split(':')
   const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive: true, maxSockets: 1, scheduling: 'fifo' }))
   let turn = 0

@@ -30,11 +30,20 @@ export const scratchFolder: string = join(parent, `${prefix}${process.pid}`)
 export default function setup(): () => void {
   for (const name of readdirSync(parent)) {
     const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : Number.NaN
-    if (Number.isInteger(pid) && !lives(pid)) rmSync(join(parent, name), { recursive: true, force: true })
+    if (Number.isInteger(pid) && !lives(pid)) removeLeftover(join(parent, name))
   }
   // Others may pass through, as through any folder for temporary files: some tests become somebody else.
   mkdirSync(scratchFolder, { mode: 0o711, recursive: true })
   return () => rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** Of another run: where something of it still goes on, such as a mount, a later run removes it. */
+function removeLeftover(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+  }
 }
 
 function lives(pid: number): boolean {

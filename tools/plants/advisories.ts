@@ -69,7 +69,7 @@ export const advisoryPlants: readonly Plant[] = [
   ),
   plant(
     'CVE-2021-25737',
-    'an EndpointSlice leads to the loopback or link-local addresses of nodes',
+    'Endpoints lead to loopback or link-local addresses of nodes, EndpointSlices to link-local ones',
     ['test/contract/faults/services.test.ts'],
     'src/catalog/kinds/addresses.ts',
     'for (const [isIn, why] of notForEndpoints) if (isIn(value, family)) report.invalid(field, value, why)',
