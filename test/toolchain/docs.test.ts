@@ -45,6 +45,12 @@ test('no suite lies loose in test/', () => {
   expect(readdirSync(join(root, 'test')).filter((name) => name.includes('.'))).toEqual([])
 })
 
+test('what runs TypeScript in an example says on which Node', () => {
+  const examples = documents.filter((path) => path.startsWith('examples/') && /^ *node .*\.ts\b/m.test(read(path)))
+  expect(examples).not.toEqual([])
+  expect(examples.filter((path) => !read(path).includes('PATH=$PWD/node_modules/.bin:$PATH'))).toEqual([])
+})
+
 test('an entry of CHANGELOG.md is a line or two', () => {
   const entries = read('CHANGELOG.md').split(/^(?=- |#|$)/m)
   const long = entries.filter((entry) => entry.startsWith('- ') && entry.trimEnd().split('\n').length > 2)

@@ -3,7 +3,7 @@
  * 1.36 words it otherwise, with its source.
  */
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
-import { notKey, notQualified, notSubdomain } from '../../support/name-faults.ts'
+import { notKey, notLabel, notLabelValue, notQualified, notSubdomain } from '../../support/name-faults.ts'
 
 const rows: readonly FaultRow[] = [
   {
@@ -116,6 +116,174 @@ const rows: readonly FaultRow[] = [
     name: 'of two sorts',
     put: { 'spec.nfs': { server: 's', path: '/' } },
     faults: ['spec.nfs: Forbidden: may not specify more than 1 volume type'],
+  },
+  {
+    of: 'volume',
+    name: 'of two sorts, the first of which is wrong',
+    put: { 'spec.hostPath': { path: '/a/../b', type: 'Some' }, 'spec.cephfs': { monitors: [] } },
+    faults: [
+      `spec.hostPath.path: Invalid value: "/a/../b": must not contain '..'`,
+      'spec.hostPath.type: Unsupported value: "Some": supported values: "", "BlockDevice", "CharDevice", ' +
+        '"Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
+      'spec.cephFS: Forbidden: may not specify more than 1 volume type',
+    ],
+  },
+  {
+    of: 'volume',
+    name: 'that empties the whole disk',
+    put: { 'spec.hostPath': { path: '//./' }, 'spec.persistentVolumeReclaimPolicy': 'Recycle' },
+    faults: ["spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'"],
+  },
+  {
+    of: 'volume',
+    name: 'of a node, that does not say of which',
+    put: { 'spec.hostPath': undefined, 'spec.local': { path: '/a/..' } },
+    faults: [
+      `spec.local.path: Invalid value: "/a/..": must not contain '..'`,
+      'spec.nodeAffinity: Required value: Local volume requires node affinity',
+    ],
+  },
+  {
+    of: 'volume',
+    name: 'of a node, nowhere',
+    put: { 'spec.hostPath': undefined, 'spec.local': { path: '' }, 'spec.nodeAffinity': {} },
+    faults: [
+      'spec.nodeAffinity.required: Required value: must specify required node constraints',
+      'spec.local.path: Required value',
+    ],
+  },
+  {
+    of: 'volume',
+    name: 'of a node that can not be',
+    put: {
+      'spec.nodeAffinity': {
+        required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a b', operator: 'In', values: ['b c'] }] }] },
+      },
+    },
+    faults: [
+      'spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key: Invalid value: "a b": ' + notQualified,
+      'spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0]: Invalid value: "b c": ' +
+        notLabelValue,
+    ],
+  },
+  {
+    of: 'volume',
+    name: 'of a driver, half',
+    put: {
+      'spec.hostPath': undefined,
+      'spec.csi': {
+        driver: 'a_b',
+        controllerPublishSecretRef: {},
+        nodePublishSecretRef: { name: 'A_', namespace: 'B_' },
+      },
+      'spec.volumeAttributesClassName': 'A_',
+    },
+    faults: [
+      `spec.csi.driver: Invalid value: "a_b": ${notSubdomain}`,
+      'spec.csi.volumeHandle: Required value',
+      'spec.csi.controllerPublishSecretRef.name: Required value',
+      'spec.csi.controllerPublishSecretRef.namespace: Required value',
+      `spec.csi.nodePublishSecretRef.name: Invalid value: "A_": ${notSubdomain}`,
+      `spec.csi.nodePublishSecretRef.namespace: Invalid value: "B_": ${notLabel}`,
+      `spec.volumeAttributesClassName: Invalid value: "A_": ${notSubdomain}`,
+    ],
+  },
+  {
+    of: 'volume',
+    name: 'of attributes that only drivers have',
+    put: { 'spec.volumeAttributesClassName': '' },
+    faults: [
+      'spec.volumeAttributesClassName: Required value: an empty string is disallowed',
+      'spec.csi: Required value: has to be specified when using volumeAttributesClassName',
+    ],
+  },
+  {
+    of: 'volume',
+    name: 'of a target without name and password',
+    put: {
+      'metadata.name': 'x'.repeat(60),
+      'spec.hostPath': undefined,
+      'spec.iscsi': {
+        targetPortal: '10.0.0.1',
+        iqn: 'foo',
+        lun: 0,
+        initiatorName: 'iqn.2015-02.com:x',
+        chapAuthSession: true,
+      },
+    },
+    faults: [
+      'spec.iscsi.targetportal: Invalid value: "10.0.0.1": Total length of <volume name>:<iscsi.targetPortal> must ' +
+        'be under 64 characters if iscsi.initiatorName is specified.',
+      'spec.iscsi.iqn: Invalid value: "foo": must be valid format',
+      'spec.iscsi.secretRef: Required value',
+    ],
+  },
+  {
+    of: 'volume',
+    name: 'of a target with a password that is nowhere',
+    put: {
+      'spec.hostPath': undefined,
+      'spec.iscsi': { targetPortal: '10.0.0.1', iqn: 'iqn.2015-02.com:x', lun: 0, secretRef: {} },
+    },
+    faults: ['spec.iscsi.secretRef.name: Required value'],
+  },
+  {
+    of: 'volume',
+    name: 'of a file server without a path',
+    put: { 'spec.hostPath': undefined, 'spec.nfs': { server: '', path: 'a' } },
+    faults: ['spec.nfs.server: Required value', 'spec.nfs.path: Invalid value: "a": must be an absolute path'],
+  },
+  {
+    of: 'volume',
+    name: 'of block storage whose password is nowhere',
+    put: { 'spec.hostPath': undefined, 'spec.cinder': { volumeID: '', secretRef: {} } },
+    faults: [
+      'spec.cinder.volumeID: Required value',
+      'spec.cinder.secretRef.name: Required value',
+      'spec.cinder.secretRef.namespace: Required value',
+    ],
+  },
+  {
+    of: 'volume',
+    name: 'of a share in a namespace without a name',
+    put: { 'spec.hostPath': undefined, 'spec.azureFile': { secretName: 's', shareName: 's', secretNamespace: '' } },
+    faults: ['spec.azureFile.secretNamespace: Required value'],
+  },
+  {
+    of: 'volume',
+    name: 'of endpoints in a namespace without a name',
+    put: { 'spec.hostPath': undefined, 'spec.glusterfs': { endpoints: 'e', path: 'p', endpointsNamespace: '' } },
+    faults: [
+      'spec.glusterfs.endpointsNamespace: Invalid value: "": if the endpointnamespace is set, it must be a valid ' +
+        'namespace name',
+    ],
+  },
+  {
+    of: 'volume',
+    name: 'of endpoints in a namespace that can not be',
+    put: { 'spec.hostPath': undefined, 'spec.glusterfs': { endpoints: 'e', path: 'p', endpointsNamespace: 'B_' } },
+    faults: [`spec.glusterfs.endpointsNamespace: Invalid value: "B_": ${notLabel}`],
+  },
+  {
+    of: 'volume',
+    name: 'of a plugin without a name, and options that are reserved',
+    put: { 'spec.hostPath': undefined, 'spec.flexVolume': { driver: '', options: { 'kubernetes.io/x': '' } } },
+    faults: [
+      'spec.flexVolume.driver: Required value',
+      'spec.flexVolume.options[kubernetes.io/x]: Invalid value: "kubernetes.io/x": kubernetes.io and k8s.io ' +
+        'namespaces are reserved',
+    ],
+  },
+  {
+    of: 'volume',
+    name: 'of a cluster without a name, and a password that is nowhere',
+    put: { 'spec.hostPath': undefined, 'spec.storageos': { volumeNamespace: 'B_', secretRef: {} } },
+    faults: [
+      'spec.storageos.volumeName: Required value',
+      `spec.storageos.volumeNamespace: Invalid value: "B_": ${notLabel}`,
+      'spec.storageos.secretRef.name: Required value',
+      'spec.storageos.secretRef.namespace: Required value',
+    ],
   },
   {
     of: 'volume',

@@ -6,7 +6,7 @@
 import { validateLabelSelector } from '../../../kube/label-selector.ts'
 import { isDns1123Label } from '../../../kube/names.ts'
 import { findPart, type Part, partIn, type Report, textIn } from '../report.ts'
-import { checkAccessModes, volumeModes } from './persistent-volume.ts'
+import { checkAccessModes, volumeModes } from './access-modes.ts'
 import { amountOf } from './resource-requirements.ts'
 
 /** `isOld`: groups that a claim was stored with were never looked at. */

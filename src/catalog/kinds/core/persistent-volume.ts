@@ -8,39 +8,13 @@ import { ageColumn, ageOf, column, isDeleting, nameColumn, nameOf, quantityAt, w
 import { fillAbsent, fillUnset } from '../default-rules.ts'
 import { fieldAt, objectAt, textAt, textsAt } from '../field-access.ts'
 import { type BuiltInKind, type Prepare, validateWith } from '../kind.ts'
-import { type Part, partIn, type Report, sameValue, textIn, textsIn } from '../report.ts'
+import { findPart, type Part, partIn, type Report, sameValue, textIn } from '../report.ts'
+import { checkAccessModes, volumeModes } from './access-modes.ts'
+import { checkPersistentSources, persistentSourcesOf } from './persistent-sources.ts'
+import { checkUnlessStored } from './pod-security.ts'
 import { amountOf } from './resource-requirements.ts'
 
-const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
-
-export const volumeModes: readonly string[] = ['Block', 'Filesystem']
-
 const reclaimPolicies = ['Delete', 'Recycle', 'Retain']
-
-export function checkAccessModes(report: Report, field: string, spec: Part, detail?: string): void {
-  const modes = textsIn(spec, 'accessModes')
-  if (modes.length === 0) report.required(field, detail)
-  for (const mode of modes) report.oneOf(field, mode, accessModes)
-  const alone = 'ReadWriteOncePod'
-  if (modes.includes(alone) && modes.some((mode) => mode !== alone && accessModes.includes(mode))) {
-    report.forbidden(field, 'may not use ReadWriteOncePod with other access modes')
-  }
-}
-
-const volumeFields = new Set([
-  'accessModes',
-  'capacity',
-  'claimRef',
-  'mountOptions',
-  'nodeAffinity',
-  'persistentVolumeReclaimPolicy',
-  'storageClassName',
-  'volumeAttributesClassName',
-  'volumeMode',
-])
-
-const sourcesOf = (spec: Part): string[] =>
-  Object.keys(spec).filter((f) => !volumeFields.has(f) && spec[f] !== undefined)
 
 /** As Go prints a map. */
 const sortKeys = (part: Part): Part => Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -53,6 +27,15 @@ function checkCapacity(report: Report, field: string, value: unknown): void {
     report.invalid(field, Number(amount.nanos / 1_000_000_000n), 'must be a valid resource quantity')
   }
   if (amount.nanos <= 0n) report.invalid(field, value, 'must be greater than zero')
+}
+
+function checkAttributesClass(report: Report, spec: Part): void {
+  const { volumeAttributesClassName: name } = spec
+  if (typeof name !== 'string') return
+  const field = 'spec.volumeAttributesClassName'
+  if (name === '') report.required(field, 'an empty string is disallowed')
+  else report.subdomain(field, name)
+  if (spec.csi === undefined) report.required('spec.csi', 'has to be specified when using volumeAttributesClassName')
 }
 
 function checkPersistentVolume(
@@ -74,12 +57,15 @@ function checkPersistentVolume(
   report.oneOfIfSet('spec.volumeMode', spec.volumeMode, volumeModes)
   const className = textIn(spec, 'storageClassName')
   if (className !== '') report.subdomain('spec.storageClassName', className)
-  const sources = sourcesOf(spec)
-  if (sources.length === 0) report.required('spec', 'must specify a volume type')
-  for (const extra of sources.slice(1)) report.forbidden(`spec.${extra}`, 'may not specify more than 1 volume type')
+  checkUnlessStored(report, spec, findPart(old, 'spec'), (own, part) => {
+    checkPersistentSources(own, 'spec', part, next.metadata.name ?? '')
+    checkAttributesClass(own, part)
+  })
   if (!old) return
   const before = partIn(old, 'spec')
-  const same = sources.length === sourcesOf(before).length && sources.every((s) => sameValue(spec[s], before[s]))
+  const sources = persistentSourcesOf(spec)
+  const same =
+    sources.length === persistentSourcesOf(before).length && sources.every((s) => sameValue(spec[s], before[s]))
   if (!same) report.forbidden('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation')
   report.immutable('volumeMode', spec.volumeMode, before.volumeMode)
 }

@@ -38,6 +38,18 @@ export function checkIscsi(
   if (typeof initiator === 'string') checkIscsiName(report, `${at}.initiatorname`, initiator, unknown)
 }
 
+const maxTotal = 64
+
+/** Kubelets name a session by the volume and where it is. `value` is what the fault shows. */
+export function checkIscsiTotal(report: Report, field: string, value: string, name: string, iscsi: Part): void {
+  if (typeof iscsi.initiatorName !== 'string') return
+  if (Buffer.byteLength(`${name}:${textIn(iscsi, 'targetPortal')}`) <= maxTotal) return
+  const why =
+    `Total length of <volume name>:<iscsi.targetPortal> must be under ${maxTotal} characters if ` +
+    'iscsi.initiatorName is specified.'
+  report.invalid(field, value, why)
+}
+
 export function checkFc(report: Report, at: string, source: Part): void {
   const names = textsIn(source, 'targetWWNs')
   const ids = textsIn(source, 'wwids')

@@ -8,6 +8,7 @@ import { type DefaultRule, type DefaultRules, fillAbsent, fillUnset, isUnset } f
 import { findPart, type Part, partIn, Report, textIn } from '../report.ts'
 import { pullPolicy } from './container.ts'
 import type { MountedVolumes } from './mounts.ts'
+import { checkIscsiTotal } from './volume-servers.ts'
 import { checkSource, volumeSources } from './volume-sources.ts'
 
 /** Returns the names that containers may mount. `pod` is the name of the pod: a template has none yet. */
@@ -44,22 +45,11 @@ function checkSources(report: Report, at: string, volume: Part, pod: string | un
     const part = partIn(volume, source)
     if (n > 0) report.forbidden(`${at}.${calledOtherwise[source] ?? source}`, 'may not specify more than 1 volume type')
     else checkSource(report, `${at}.${source}`, source, part, pod !== undefined)
-    if (source === 'iscsi') checkTotal(report, `${at}.name`, name, part)
+    if (source === 'iscsi') checkIscsiTotal(report, `${at}.name`, name, name, part)
     if (source !== 'ephemeral' || n > 0 || !pod || name === '') return
     const claim = `${pod}-${name}`
     for (const why of isDns1123Subdomain(claim)) report.invalid(`${at}.name`, name, `PVC name ${quote(claim)}: ${why}`)
   })
-}
-
-const maxTotal = 64
-
-function checkTotal(report: Report, field: string, name: string, iscsi: Part): void {
-  if (typeof iscsi.initiatorName !== 'string') return
-  if (Buffer.byteLength(`${name}:${textIn(iscsi, 'targetPortal')}`) <= maxTotal) return
-  const why =
-    `Total length of <volume name>:<iscsi.targetPortal> must be under ${maxTotal} characters if ` +
-    'iscsi.initiatorName is specified.'
-  report.invalid(field, name, why)
 }
 
 const volume: DefaultRule = (value) => {
