@@ -181,3 +181,26 @@ test('the scale of a workload that is not there is not found, in the words of th
     )
   }
 })
+
+test.each([
+  ['a merge patch', 'merge-patch+json'],
+  ['a strategic merge patch', 'strategic-merge-patch+json'],
+  ['an apply', 'apply-patch+yaml'],
+])('%s of the scale of another workload of that name is a conflict', async (_, type) => {
+  const { metadata } = await workload()
+  const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'web', uid: 'other' } }
+  const query = type.startsWith('apply') ? '?fieldManager=a&force=true' : ''
+  const { code, body } = await patch({ ...scale, spec: { replicas: 9 } }, type, query)
+  expect([code, body]).toEqual([
+    409,
+    failure({
+      message:
+        'Operation cannot be fulfilled on deployments/scale.apps "web": Precondition failed: UID in precondition: ' +
+        `other, UID in object meta: ${metadata.uid}`,
+      reason: 'Conflict',
+      details: { name: 'web', group: 'apps', kind: 'deployments/scale' },
+      code: 409,
+    }),
+  ])
+  expect((await workload())['spec']).toMatchObject({ replicas: 2 })
+})

@@ -11,7 +11,7 @@ import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { ResourceType, ScalePaths } from '../../kube/resource-type.ts'
 import { type Scale, scaleOf, withReplicas } from '../../kube/scale.ts'
-import { badRequest, invalid } from '../../kube/status-error.ts'
+import { badRequest, conflict, invalid } from '../../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { Apply } from '../../registry/field-ownership.ts'
 import type { Preconditions, StoredObject, Transform } from '../../registry/registry.ts'
@@ -57,11 +57,12 @@ export function scaleVerbs(deps: ScaleDeps): Partial<Record<HandlerVerb, VerbHan
       const patch = await readPatch(deps, request, context, target)
       const scope = writeScope(request, context, target)
       if (patch.mediaType === applyMediaType) {
-        const replicas = appliedReplicas(patch.parsed.value, scaleType)
+        const { replicas, uid } = appliedScale(patch.parsed.value, scaleType)
         const { type, name, namespace } = target
         const { stored } = await registry.update(
           scope,
           async (live) => {
+            checkUid(target, uid, live)
             const metadata = { name, ...(type.namespaced ? { namespace } : {}) }
             const identity = { kind: type.kind, apiVersion: apiVersionOf(type), metadata }
             const config = replicas === undefined ? identity : withReplicas(identity, replicas, pathsOf(type))
@@ -92,11 +93,13 @@ const scaleTarget = (target: Target, scaleType: ResourceType): Target => ({
 })
 
 /** Changes the workload by changing its Scale. */
-function through({ type, name }: Target, change: (scale: Scale) => Eventual<KubeObject | Unvalidated>): Transform {
+function through(target: Target, change: (scale: Scale) => Eventual<KubeObject | Unvalidated>): Transform {
+  const { type, name } = target
   return async (workload) => {
     const paths = pathsOf(type)
     const before = scaleOf(workload, paths)
     const after = await change(before)
+    checkUid(target, after.metadata.uid, workload)
     const next = cloneJson(withReplicas(workload, checkedReplicas(after, name, paths), paths))
     const { resourceVersion } = after.metadata
     // Absent means: whatever is there.
@@ -106,6 +109,13 @@ function through({ type, name }: Target, change: (scale: Scale) => Eventual<Kube
 
 function preconditionsOf({ metadata: { uid } }: Unvalidated): Preconditions {
   return uid ? { uid } : {}
+}
+
+/** @throws StatusError Conflict about another workload of the name than the one that is meant */
+function checkUid({ type, name }: Target, uid: string | undefined, { metadata }: Pick<KubeObject, 'metadata'>): void {
+  if (!uid || uid === metadata.uid) return
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
+  throw conflict({ group: type.group, resource: `${type.resource}/scale` }, name, why)
 }
 
 /** Undefined is not said; negative numbers of a custom resource are refused at the field that they would go to. */
@@ -119,14 +129,15 @@ function checkedReplicas(scale: KubeObject | Unvalidated, name: string, paths?: 
 }
 
 /** @throws StatusError BadRequest for anything that is not a Scale */
-function appliedReplicas(config: unknown, scaleType: ResourceType): number | undefined {
+function appliedScale(config: unknown, scaleType: ResourceType): { replicas?: number | undefined; uid?: string } {
   if (!isJsonObject(config)) throw badRequest('error decoding YAML: an apply patch must be an object')
-  const { kind, apiVersion, spec } = config
+  const { kind, apiVersion, metadata, spec } = config
   if (kind !== scaleType.kind || apiVersion !== apiVersionOf(scaleType)) {
     throw badRequest(`invalid object type: ${printGoValue(apiVersion)}, Kind=${printGoValue(kind)}`)
   }
-  if (!isJsonObject(spec) || spec['replicas'] === undefined) return undefined
-  return checkedReplicas(config as unknown as KubeObject, '')
+  const meant = isJsonObject(metadata) && typeof metadata['uid'] === 'string' ? { uid: metadata['uid'] } : {}
+  if (!isJsonObject(spec) || spec['replicas'] === undefined) return meant
+  return { ...meant, replicas: checkedReplicas(config as unknown as KubeObject, '') }
 }
 
 function answer(
