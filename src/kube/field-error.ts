@@ -56,11 +56,11 @@ export const fieldInvalid = (field: string, value: unknown, detail: string, most
   },
 })
 
-export const fieldDuplicate = (field: string, value: unknown): FieldError => ({
+export const fieldDuplicate = (field: string, value: unknown, detail = ''): FieldError => ({
   type: 'FieldValueDuplicate',
   field,
   get body() {
-    return `Duplicate value: ${show(value)}`
+    return `Duplicate value: ${show(value)}${detail === '' ? '' : `: ${detail}`}`
   },
 })
 

@@ -31,7 +31,7 @@ const sizeBytes = (text: string): number => Buffer.byteLength(text)
 const tooManyCharacters = (max: number): string => `must be no more than ${max} characters`
 const tooManyBytes = (max: number): string => `must be no more than ${max} bytes`
 
-function mustMatch(complaint: string, pattern: string, ...examples: readonly string[]): string {
+export function mustMatch(complaint: string, pattern: string, ...examples: readonly string[]): string {
   if (examples.length === 0) return `${complaint} (regex used for validation is '${pattern}')`
   return `${complaint} (e.g. ${examples.map((e) => `'${e}', `).join(' or ')}regex used for validation is '${pattern}')`
 }

@@ -3,13 +3,15 @@
  *
  *   it comes, is no 5xx, and nothing was logged as a fault
  *   refused    a whole Status, which says of which field
- *   accepted   what is stored is what was answered, and it validates when it is sent back
+ *   accepted   what is stored is what was answered, and it validates when it is sent back; a status counts nothing
+ *              below zero but what upstream takes so (`negative-counts.ts`)
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
 import type { TestControlPlane } from '../../src/testing/index.ts'
 import { type Answered, send } from '../support/send.ts'
 import { startFurnished } from './furnish.ts'
+import { negativeCount } from './negative-counts.ts'
 import type { Subject } from './subjects.ts'
 import type { Variation } from './variations.ts'
 import type { GeneratedRequest, Way } from './ways.ts'
@@ -62,7 +64,7 @@ export class Trials implements AsyncDisposable {
     if (answer.code >= 500) return `${answer.code} ${answer.text} ${this.#faults.join(' ')}`
     if (this.#faults.length > 0) return `logged ${this.#faults.join(' ')}`
     if (answer.code >= 300) return incompleteRefusal(answer, variation)
-    const problem = await this.#problemOfAccepted(subject, answer)
+    const problem = negativeCount(subject, variation) ?? (await this.#problemOfAccepted(subject, answer))
     if (subject.isKept && !subject.isFarReaching) await this.#restore(way, subject, answer)
     return problem
   }

@@ -35,6 +35,7 @@ export type ObjectName =
   | 'deviceClaimTemplate'
   | 'deviceClass'
   | 'pod'
+  | 'node'
   | 'autoscaler'
   | 'autoscaler1'
   | 'budget'
@@ -297,6 +298,11 @@ export const validObjects: Readonly<Record<ObjectName, ValidObject>> = {
     path: '/apis/resource.k8s.io/v1/deviceclasses',
     kind: 'DeviceClass',
     body: { metadata: { name: 'x' }, spec: {} },
+  },
+  node: {
+    path: '/api/v1/nodes',
+    kind: 'Node',
+    body: { metadata: { name: 'a-node' } },
   },
   pod: {
     path: '/api/v1/namespaces/default/pods',

@@ -161,4 +161,18 @@ export const holePlants: readonly Plant[] = [
     'append(lacks, missingBypass(deps, a.user, template))',
     'void missingBypass',
   ),
+  plant(
+    'the status of a Service without a load balancer says where its traffic goes',
+    ['test/contract/faults/statuses.test.ts'],
+    'src/catalog/kinds/core/service.ts',
+    'validate: validatePartsWith(checkService, checkServiceStatus)',
+    'validate: validatePartsWith(checkService, () => undefined)',
+  ),
+  plant(
+    'the status of a workload counts less than nothing',
+    ['test/contract/faults/statuses.test.ts'],
+    'src/catalog/kinds/apps/workload-status.ts',
+    "    report.notNegative(status, 'status', ...counts, ...(collides ? ['collisionCount'] : []))\n",
+    '',
+  ),
 ]

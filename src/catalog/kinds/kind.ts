@@ -62,8 +62,15 @@ function* reported(report: Report, checking: Resumable<void>): Resumable<readonl
   return report.errors
 }
 
-/** Only for writes of the whole object: what a controller reports in a status is taken as it is. */
+/** Only for writes of the whole object: upstream takes what is reported in a status of this kind as it is. */
 export const validateWholeWith = (check: Check): Validate => validator(check, true)
+
+/** `status`: of what is written by way of `/status`, which leaves the rest of the object as it was. */
+export const validatePartsWith = (whole: Check, status: Check): Validate =>
+  validateWith((report, next, old, subresource) => {
+    if (subresource === '') return whole(report, next, old, subresource)
+    return subresource === 'status' ? status(report, next, old, subresource) : undefined
+  })
 
 /** For sub-resources whose writes leave all metadata as it was. @see ResetObjectMetaForStatus in apimachinery v0.36 */
 export const allMetadata = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const

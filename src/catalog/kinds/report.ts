@@ -78,8 +78,8 @@ export class Report {
   forbidden(field: string, detail: string): void {
     this.errors.push(fieldForbidden(field, detail))
   }
-  duplicate(field: string, value: unknown): void {
-    this.errors.push(fieldDuplicate(field, value))
+  duplicate(field: string, value: unknown, detail?: string): void {
+    this.errors.push(fieldDuplicate(field, value, detail))
   }
   notFound(field: string, value: unknown, detail?: string): void {
     this.errors.push(fieldNotFound(field, value, detail))

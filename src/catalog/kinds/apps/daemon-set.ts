@@ -18,7 +18,7 @@ import {
 import { checkPodTemplate } from '../core/pod-template.ts'
 import { type DefaultRules, fillAbsent, fillUnset } from '../default-rules.ts'
 import { numberAt } from '../field-access.ts'
-import { type BuiltInKind, validateWholeWith } from '../kind.ts'
+import { type BuiltInKind, validatePartsWith } from '../kind.ts'
 import { findPart, partIn, type Report, textIn } from '../report.ts'
 import {
   checkAlwaysRestarts,
@@ -29,6 +29,7 @@ import {
   shownStrategy,
   templateContainers,
 } from './workload.ts'
+import { checkDaemonSetStatus } from './workload-status.ts'
 
 function checkDaemonSet(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
@@ -92,7 +93,7 @@ const columns: TableColumns = {
 export const daemonSet: BuiltInKind = {
   shortNames: ['ds'],
   categories: ['all'],
-  strategy: { validate: validateWholeWith(checkDaemonSet), tracksGeneration: true },
+  strategy: { validate: validatePartsWith(checkDaemonSet, checkDaemonSetStatus), tracksGeneration: true },
   defaults,
   columns,
 }

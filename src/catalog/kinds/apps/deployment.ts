@@ -17,7 +17,7 @@ import {
 import { checkPodTemplate } from '../core/pod-template.ts'
 import { type DefaultRules, fillAbsent, fillUnset } from '../default-rules.ts'
 import { numberAt, objectAt } from '../field-access.ts'
-import { type BuiltInKind, validateWholeWith } from '../kind.ts'
+import { type BuiltInKind, validatePartsWith } from '../kind.ts'
 import { findPart, numberIn, partIn, type Report, textIn } from '../report.ts'
 import {
   checkAlwaysRestarts,
@@ -28,6 +28,7 @@ import {
   shownStrategy,
   templateContainers,
 } from './workload.ts'
+import { checkDeploymentStatus } from './workload-status.ts'
 
 function checkDeployment(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
@@ -96,7 +97,7 @@ export const deployment: BuiltInKind = {
   shortNames: ['deploy'],
   categories: ['all'],
   strategy: {
-    validate: validateWholeWith(checkDeployment),
+    validate: validatePartsWith(checkDeployment, checkDeploymentStatus),
     tracksGeneration: true,
     // They are copied to its ReplicaSets.
     generationCounts: ({ spec, metadata }) => [spec, metadata.annotations ?? {}],

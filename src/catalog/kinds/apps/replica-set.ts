@@ -7,10 +7,11 @@ import type { KubeObject } from '../../../kube/types.ts'
 import { selectorAt } from '../cell-text.ts'
 import { checkPodTemplate } from '../core/pod-template.ts'
 import { fillAbsent } from '../default-rules.ts'
-import { type BuiltInKind, validateWholeWith } from '../kind.ts'
+import { type BuiltInKind, validatePartsWith } from '../kind.ts'
 import { findPart, partIn, type Report } from '../report.ts'
 import { selectableAt } from '../selectable-fields.ts'
 import { checkAlwaysRestarts, checkSelector, replicaCells, replicaColumns } from './workload.ts'
+import { checkReplicaStatus } from './workload-status.ts'
 
 function checkReplicaSet(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
@@ -30,7 +31,7 @@ export const replicaSet: BuiltInKind = {
   shortNames: ['rs'],
   categories: ['all'],
   strategy: {
-    validate: validateWholeWith(checkReplicaSet),
+    validate: validatePartsWith(checkReplicaSet, checkReplicaStatus),
     tracksGeneration: true,
     selectableFields: { 'status.replicas': selectableAt('status.replicas', '0') },
   },

@@ -9,9 +9,10 @@ import { checkClaimSpec } from '../core/claim-spec.ts'
 import { checkPodTemplate } from '../core/pod-template.ts'
 import { type DefaultRule, type DefaultRules, fillAbsent, fillUnset, structIn } from '../default-rules.ts'
 import { numberAt } from '../field-access.ts'
-import { type BuiltInKind, validateWholeWith } from '../kind.ts'
+import { type BuiltInKind, validatePartsWith } from '../kind.ts'
 import { findPart, type Part, partIn, partsIn, type Report, sameValue, textIn } from '../report.ts'
 import { checkAlwaysRestarts, checkSelector, shownStrategy, templateContainers } from './workload.ts'
+import { checkStatefulSetStatus } from './workload-status.ts'
 
 const updatable = [
   'replicas',
@@ -120,7 +121,7 @@ const columns: TableColumns = {
 export const statefulSet: BuiltInKind = {
   shortNames: ['sts'],
   categories: ['all'],
-  strategy: { validate: validateWholeWith(checkStatefulSet), tracksGeneration: true },
+  strategy: { validate: validatePartsWith(checkStatefulSet, checkStatefulSetStatus), tracksGeneration: true },
   defaults,
   columns,
 }

@@ -9,7 +9,7 @@ import { ageColumn, ageOf, column, intOrStringAt, nameColumn, nameOf, quantityAt
 import { checkNotNegative } from '../core/resource-requirements.ts'
 import { type DefaultRule, fillAbsent, findStruct, structIn } from '../default-rules.ts'
 import { fieldAt, listAt, numberAt, objectAt, textAt } from '../field-access.ts'
-import { type BuiltInKind, validateWholeWith } from '../kind.ts'
+import { type BuiltInKind, validatePartsWith } from '../kind.ts'
 import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
 import { autoscalerConversion, carryingAnnotations, defaultUtilization } from './autoscaler-conversion.ts'
 import { checkMetrics, checkScaleReference, metricSources } from './autoscaler-metrics.ts'
@@ -173,13 +173,17 @@ const columns: TableColumns = {
   ],
 }
 
+function checkStatus(report: Report, next: KubeObject): void {
+  report.notNegative(partIn(next, 'status'), 'status', 'currentReplicas', 'desiredReplicas')
+}
+
 export const horizontalPodAutoscaler: BuiltInKind = {
   shortNames: ['hpa'],
   categories: ['all'],
   conversions: {
     v1: (schemaOf) => autoscalerConversion(() => schemaOf('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler')),
   },
-  strategy: { validate: validateWholeWith(checkHorizontalPodAutoscaler) },
+  strategy: { validate: validatePartsWith(checkHorizontalPodAutoscaler, checkStatus) },
   defaults: {
     'io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler': [processorTarget],
     'io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec': [fillAbsent({ minReplicas: 1 })],

@@ -24,11 +24,12 @@ import { checkPodTemplate } from '../core/pod-template.ts'
 import { type DefaultRule, fillAbsent, fillUnset, findStruct, listIn, structIn } from '../default-rules.ts'
 import { checkDomainPrefixedPath } from '../domain-prefixed-path.ts'
 import { conditionAt, fieldAt, numberAt, textAt } from '../field-access.ts'
-import { type BuiltInKind, type Prepare, validateWholeWith } from '../kind.ts'
+import { type BuiltInKind, type Prepare, validatePartsWith } from '../kind.ts'
 import { findPart, type Part, partIn, partsIn, type Report, sameValue, textIn } from '../report.ts'
 import { selectableAt } from '../selectable-fields.ts'
 import { checkIndexedJob, checkJobWithoutIndexes } from './indexed-job.ts'
 import { checkFailurePolicy, checkSuccessPolicy } from './job-policies.ts'
+import { checkJobStatus } from './job-status.ts'
 
 const jobRestartPolicies = ['OnFailure', 'Never']
 const managerMaxBytes = 63
@@ -224,7 +225,7 @@ export const job: BuiltInKind = {
   categories: ['all'],
   strategy: {
     prepare: prepareJob,
-    validate: validateWholeWith(checkJob),
+    validate: validatePartsWith(checkJob, checkJobStatus),
     orphansDependents: true,
     tracksGeneration: true,
     selectableFields: { 'status.successful': selectableAt('status.succeeded', '0') },

@@ -4,8 +4,9 @@ import type { KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, nameColumn, nameOf, wide } from '../cell-text.ts'
 import { type DefaultRule, findStruct } from '../default-rules.ts'
 import { booleanAt, conditionAt, listAt, textAt } from '../field-access.ts'
-import type { BuiltInKind } from '../kind.ts'
+import { type BuiltInKind, validateWith } from '../kind.ts'
 import { selectableAt } from '../selectable-fields.ts'
+import { checkNode } from './node-validation.ts'
 
 const defaultStatus: DefaultRule = (status) => {
   const capacity = findStruct(status, 'capacity')
@@ -63,6 +64,7 @@ export const node: BuiltInKind = {
   shortNames: ['no'],
   streamKinds: { proxy: 'NodeProxyOptions' },
   strategy: {
+    validate: validateWith(checkNode),
     keepsNewStatus: true,
     selectableFields: { 'spec.unschedulable': selectableAt('spec.unschedulable', 'false') },
   },

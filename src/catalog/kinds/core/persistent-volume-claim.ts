@@ -13,6 +13,7 @@ import { fieldAt, textAt, textsAt } from '../field-access.ts'
 import { type BuiltInKind, type Prepare, validateWith } from '../kind.ts'
 import { findPart, type Part, partIn, type Report, sameValue, textIn } from '../report.ts'
 import { checkClaimSpec, withBothSources, withKnownSources } from './claim-spec.ts'
+import { checkClaimStatus } from './claim-status.ts'
 import {
   classColumns,
   phaseOf,
@@ -33,7 +34,7 @@ function checkPersistentVolumeClaim(
   old: KubeObject | undefined,
   subresource: string,
 ): void {
-  if (subresource === 'status') return
+  if (subresource === 'status') return checkClaimStatus(report, partIn(next, 'status'))
   const spec = partIn(next, 'spec')
   checkUnlessStored(report, spec, findPart(old, 'spec'), (own, part) =>
     checkClaimSpec(own, 'spec', part, hasGroup(old)),

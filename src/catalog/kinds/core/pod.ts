@@ -13,6 +13,7 @@ import { selectableAt, selectableFields } from '../selectable-fields.ts'
 import { checkPodAnnotations, checkSameProfiles, isMirrorPod, withAppArmorFields } from './pod-annotations.ts'
 import { podColumns } from './pod-columns.ts'
 import { checkPodSpec } from './pod-spec.ts'
+import { checkPodStatus } from './pod-status.ts'
 
 const updatable =
   '`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` ' +
@@ -38,10 +39,7 @@ function checkPod(report: Report, next: KubeObject, old: KubeObject | undefined,
     if (isMirrorPod(old)) return report.forbidden('', 'static pods do not support ephemeral containers')
     return checkEphemeralContainers(report, spec, before, next.metadata.name ?? '')
   }
-  if (subresource === 'status') {
-    report.immutable('status.qosClass', partIn(next, 'status').qosClass, partIn(old, 'status').qosClass)
-    return
-  }
+  if (subresource === 'status') return checkPodStatus(report, next, old)
   checkPodSpec(report, 'spec', spec, before, next.metadata.name ?? '')
   if (subresource === '') checkPodUpdate(report, spec, before)
 }

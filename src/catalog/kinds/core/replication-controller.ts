@@ -5,9 +5,10 @@
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { checkAlwaysRestarts, replicaCells, replicaColumns, selectorMismatch } from '../apps/workload.ts'
+import { checkReplicaStatus } from '../apps/workload-status.ts'
 import { labelsAt } from '../cell-text.ts'
 import { type DefaultRule, findStruct, structIn } from '../default-rules.ts'
-import { type BuiltInKind, validateWholeWith } from '../kind.ts'
+import { type BuiltInKind, validatePartsWith } from '../kind.ts'
 import { findPart, partIn, type Report } from '../report.ts'
 import { selectableAt } from '../selectable-fields.ts'
 import { checkPodTemplate } from './pod-template.ts'
@@ -48,7 +49,7 @@ export const replicationController: BuiltInKind = {
   shortNames: ['rc'],
   categories: ['all'],
   strategy: {
-    validate: validateWholeWith(checkReplicationController),
+    validate: validatePartsWith(checkReplicationController, checkReplicaStatus),
     orphansDependents: true,
     tracksGeneration: true,
     selectableFields: { 'status.replicas': selectableAt('status.replicas', '0') },

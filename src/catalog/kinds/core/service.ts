@@ -8,10 +8,11 @@ import type { KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, labelsAt, nameColumn, nameOf, selectorColumn } from '../cell-text.ts'
 import { type DefaultRule, isUnset, listIn, structIn } from '../default-rules.ts'
 import { listAt, numberAt, textAt, textsAt } from '../field-access.ts'
-import { type BuiltInKind, type Prepare, validateWholeWith } from '../kind.ts'
+import { type BuiltInKind, type Prepare, validatePartsWith } from '../kind.ts'
 import { loadBalancerAddresses } from '../networking.k8s.io/ingress.ts'
 import { type Part, partIn, partsIn, sameValue, textIn, textsIn } from '../report.ts'
 import { selectableFields } from '../selectable-fields.ts'
+import { checkServiceStatus } from './service-status.ts'
 import { checkService, needsClusterIp } from './service-validation.ts'
 
 const prepareService: Prepare = (next, old, { subresource }) => {
@@ -160,7 +161,7 @@ export const service: BuiltInKind = {
   streamKinds: { proxy: 'ServiceProxyOptions' },
   strategy: {
     prepare: prepareService,
-    validate: validateWholeWith(checkService),
+    validate: validatePartsWith(checkService, checkServiceStatus),
     validateName: nameIsLabel,
     createOnUpdate: true,
     returnsDeleted: true,

@@ -4,9 +4,10 @@ import { nameIsPathSegment } from '../../../kube/names.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, intOrStringAt, nameColumn, nameOf } from '../cell-text.ts'
+import { checkStandardConditions } from '../conditions.ts'
 import { numberAt } from '../field-access.ts'
-import { type BuiltInKind, validateWholeWith } from '../kind.ts'
-import { checkIntOrPercent, findPart, type Part, partIn, percentOf, type Report } from '../report.ts'
+import { type BuiltInKind, validatePartsWith } from '../kind.ts'
+import { checkIntOrPercent, findPart, type Part, partIn, partsIn, percentOf, type Report } from '../report.ts'
 
 function checkPodDisruptionBudget(report: Report, next: KubeObject): void {
   const spec = partIn(next, 'spec')
@@ -24,6 +25,12 @@ function checkPodDisruptionBudget(report: Report, next: KubeObject): void {
     'IfHealthyBudget',
   ])
   report.add(validateLabelSelector(findPart(spec, 'selector'), 'spec.selector'))
+}
+
+function checkStatus(report: Report, next: KubeObject): void {
+  const status = partIn(next, 'status')
+  checkStandardConditions(report, 'status.conditions', partsIn(status, 'conditions'))
+  report.notNegative(status, 'status', 'disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods')
 }
 
 /** As Go prints it. */
@@ -56,7 +63,7 @@ export const podDisruptionBudget: BuiltInKind = {
   strategy: {
     // Upstream never asks more of its name, though it may become that of no other object.
     validateName: nameIsPathSegment,
-    validate: validateWholeWith(checkPodDisruptionBudget),
+    validate: validatePartsWith(checkPodDisruptionBudget, checkStatus),
     unconditionalUpdate: false,
     tracksGeneration: true,
   },
