@@ -4,6 +4,7 @@
  */
 import { afterPause, andThen, type Eventual, isPending } from '../base/eventual.ts'
 import type { Slice, Turns } from '../base/turns.ts'
+import type { DeleteOptionsBody } from '../kube/delete-options.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, goTypeMeta, parseApiVersion } from '../kube/gvk.ts'
 import { isExactNumber, isJsonObject } from '../kube/json-value.ts'
@@ -34,7 +35,6 @@ import { type HowToParseText, parseBodyText } from './parse-body-text.ts'
 import { requestSlice } from './request-slice.ts'
 import { awaitOutside } from './seats.ts'
 import { noTypeMeta, unrecognized } from './unrecognized-body.ts'
-import type { DeleteOptionsBody } from './verbs/delete-options.ts'
 import { type FieldValidation, fieldValidationOf } from './verbs/options.ts'
 import { warn } from './verbs/target.ts'
 
@@ -169,7 +169,7 @@ export class BodyDecoder {
     if (bytes.length === 0) return undefined
     const mediaType = bodyMediaType(request.headers)
     if (mediaType === protobufMediaType) {
-      return this.#protobuf(bytes, deleteOptionsKind).object as DeleteOptionsBody
+      return checkedDeleteOptions(this.#protobuf(bytes, deleteOptionsKind).object as JsonObject)
     }
     this.#checkMediaType(mediaType, type)
     const how = { mediaType, type: deleteOptionsKind, duplicates: false, account: request.account }

@@ -23,6 +23,9 @@ export type DeletionPlan =
   /** `object`: as the answer shows it; undefined = as it was stored. */
   | { readonly action: 'remove'; readonly object: KubeObject | undefined }
 
+/** The end of the last year that RFC 3339 has: who gives an object longer to end gives it until then. */
+const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59)
+
 const orphan = 'orphan'
 const foreground = 'foregroundDeletion'
 
@@ -67,12 +70,18 @@ function planGraceful(
     if (graceSeconds === undefined) return undefined
     if (requested === undefined || requested >= graceSeconds) return { action: 'keep' }
     seconds = requested
-    fromMs = (parseTime(deletionTimestamp) ?? nowMs) - graceSeconds * 1000
+    fromMs = begunAt(deletionTimestamp, graceSeconds, nowMs)
   } else seconds = strategy.graceful?.graceSeconds(object, requested) ?? 0
   const next = marking(object, strategy, options)
-  setDeadline(next.metadata, fromMs + seconds * 1000, seconds)
+  setDeadline(next.metadata, Math.min(fromMs + seconds * 1000, lastMs), seconds)
   const remove = seconds === 0 && (next.metadata.finalizers ?? []).length === 0
   return { action: remove ? 'remove' : 'mark', object: next }
+}
+
+/** When it was first deleted: not known of one whose time to end goes on beyond the last time there is. */
+function begunAt(deletionTimestamp: string, graceSeconds: number, nowMs: number): number {
+  const deadlineMs = parseTime(deletionTimestamp) ?? lastMs
+  return deadlineMs === lastMs ? nowMs : deadlineMs - graceSeconds * 1000
 }
 
 /** Sets both fields; the first time it also counts as a change of what is wanted. */

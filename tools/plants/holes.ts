@@ -175,4 +175,25 @@ export const holePlants: readonly Plant[] = [
     "    report.notNegative(status, 'status', ...counts, ...(collides ? ['collisionCount'] : []))\n",
     '',
   ),
+  plant(
+    'an eviction that is a dry run by its options deletes the pod',
+    ['test/kinds/pods.test.ts'],
+    'src/apis/pods/eviction.ts',
+    'dryRun: asked.dryRun || dryRun.length > 0',
+    'dryRun: asked.dryRun',
+  ),
+  plant(
+    'a pod that may take longer than there is time can not be deleted, nor its namespace',
+    ['test/kinds/pods.test.ts'],
+    'src/registry/deletion-plan.ts',
+    'Math.min(fromMs + seconds * 1000, lastMs)',
+    'fromMs + seconds * 1000',
+  ),
+  plant(
+    'a namespace whose deletion fails is tried again as fast as it fails',
+    ['src/apis/namespaces'],
+    'src/apis/namespaces/reconcile.ts',
+    'if (state.failures.length > 0 && !this.#isNews(namespace, conditions)) return',
+    '',
+  ),
 ]

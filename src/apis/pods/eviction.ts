@@ -5,12 +5,13 @@
  */
 
 import { cloneJson } from '../../kube/clone-json.ts'
+import { checkDeleteOptions, type DeleteOptionsBody } from '../../kube/delete-options.ts'
 import { type LabelSelectorObject, labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, StatusError } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
 import type { KubeObject, Status } from '../../kube/types.ts'
-import type { DeleteOptions, WriteScope } from '../../registry/registry.ts'
+import type { WriteScope } from '../../registry/registry.ts'
 import { type PodWriteDeps, success } from './binding.ts'
 import { hasEnded, type Pod } from './types.ts'
 
@@ -32,17 +33,20 @@ export interface EvictionDeps extends PodWriteDeps {
 }
 
 interface Eviction extends KubeObject {
-  deleteOptions?: DeleteOptions
+  deleteOptions?: DeleteOptionsBody
 }
 
-export async function evictPod(deps: EvictionDeps, question: KubeObject, scope: WriteScope): Promise<Status> {
+export async function evictPod(deps: EvictionDeps, question: KubeObject, asked: WriteScope): Promise<Status> {
   const eviction = question as Eviction
-  const { name, namespace } = scope
+  const { name, namespace } = asked
   if (eviction.metadata.name && eviction.metadata.name !== name) {
     throw badRequest('name in URL does not match name in Eviction object')
   }
   const pod: Pod = (await deps.registry.get(deps.podType, namespace, name)).object
-  const options = eviction.deleteOptions ?? {}
+  const { dryRun = [], ...options } = eviction.deleteOptions ?? {}
+  checkDeleteOptions({ ...options, dryRun })
+  // `kubectl drain --dry-run=server` asks by the query; a client of the API may say it of the deletion alone.
+  const scope = { ...asked, dryRun: asked.dryRun || dryRun.length > 0 }
   if (!needsNoBudget(pod)) {
     const budget = budgetOf(deps.budgets(namespace), pod)
     if (budget) await takeDisruption(deps, budget, pod, scope)

@@ -1,6 +1,5 @@
 /** DELETE of one object and of a collection. */
-import { type FieldError, fieldInvalid, fieldNotSupported } from '../../kube/field-error.ts'
-import { invalidOptions } from '../../kube/status-error.ts'
+import { checkDeleteOptions, type DeleteOptionsBody } from '../../kube/delete-options.ts'
 import type { Status } from '../../kube/types.ts'
 import type { DeleteOptions } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
@@ -8,7 +7,6 @@ import type { BodyDecoder } from '../decode-body.ts'
 import { negotiate } from '../negotiate.ts'
 import { requestSlice } from '../request-slice.ts'
 import type { Target } from '../resolution.ts'
-import type { DeleteOptionsBody } from './delete-options.ts'
 import { integer, listQuery, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
@@ -73,24 +71,8 @@ async function deleteOptions(
   target: Target,
 ): Promise<ParsedDelete> {
   const body = (await decoder.decodeDeleteOptions(request, context, target.type)) ?? fromQuery(context.info.query)
-  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = body
-  const errors: FieldError[] = []
-  if (propagationPolicy !== undefined && orphanDependents !== undefined) {
-    errors.push(
-      fieldInvalid(
-        'propagationPolicy',
-        propagationPolicy,
-        'orphanDependents and deletionPropagation cannot be both set',
-      ),
-    )
-  }
-  if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy)) {
-    errors.push(
-      fieldNotSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']),
-    )
-  }
-  if (dryRun?.some((d) => d !== 'All')) errors.push(fieldNotSupported('dryRun', dryRun, ['All']))
-  if (errors.length > 0) throw invalidOptions('DeleteOptions', errors)
+  checkDeleteOptions(body)
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions } = body
   return {
     raw: body as Readonly<Record<string, unknown>>,
     parsed: {
