@@ -179,6 +179,33 @@ describe('pods/binding', () => {
   })
 })
 
+describe('a pod whose time to end goes beyond the last time there is', () => {
+  const longest = Number.MAX_SAFE_INTEGER
+
+  beforeEach(async () => {
+    await node('n1')
+    await make('long', { nodeName: 'n1', terminationGracePeriodSeconds: longest })
+  })
+
+  it.each([longest, 1e12])('has until then: %d s', async (gracePeriodSeconds) => {
+    const { metadata } = await wire.must('DELETE', `${pods}/long`, { gracePeriodSeconds })
+    expect(metadata).toMatchObject({
+      deletionTimestamp: '9999-12-31T23:59:59Z',
+      deletionGracePeriodSeconds: gracePeriodSeconds,
+    })
+    expect((await wire.call('GET', `${pods}/long`)).status).toBe(200)
+  })
+
+  it('is given less by a later request, counted from then', async () => {
+    await wire.must('DELETE', `${pods}/long`)
+    const { metadata } = await wire.must('DELETE', `${pods}/long`, { gracePeriodSeconds: 5 })
+    const inFive = `${new Date(Math.floor(clock.now() / 1000) * 1000 + 5000).toISOString().slice(0, 19)}Z`
+    expect(metadata).toMatchObject({ deletionTimestamp: inFive, deletionGracePeriodSeconds: 5 })
+    await wire.must('DELETE', `${pods}/long`, { gracePeriodSeconds: 0 })
+    expect((await wire.call('GET', `${pods}/long`)).status).toBe(404)
+  })
+})
+
 describe('pods/eviction', () => {
   const labels = { app: 'web' }
   const evict = (name: string, query = ''): Promise<Answer> =>
@@ -220,6 +247,56 @@ describe('pods/eviction', () => {
         code: 429,
       }),
     )
+    expect((await wire.call('GET', `${pods}/a`)).status).toBe(200)
+  })
+
+  it('is a dry run where the options of the deletion say so, and takes no disruption', async () => {
+    await make('a', {}, { labels })
+    await running('a')
+    await budget(1)
+    const deleteOptions = { dryRun: ['All'] }
+    const told = await wire.call('POST', `${pods}/a/eviction`, { metadata: { name: 'a' }, deleteOptions })
+    expect(told.status).toBe(201)
+    expect((await wire.call('GET', `${pods}/a`)).status).toBe(200)
+    const path = '/apis/policy/v1/namespaces/default/poddisruptionbudgets/web'
+    expect((await wire.must('GET', path)).status).toMatchObject({ disruptionsAllowed: 1 })
+  })
+
+  it.each<[what: string, deleteOptions: string, want: object]>([
+    [
+      'a policy that there is not, and a dry run of some',
+      '{"propagationPolicy": "Some", "dryRun": ["Some"]}',
+      invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions', name: '' }, [
+        'propagationPolicy: Unsupported value: "Some": supported values: "Foreground", "Background", "Orphan", "nil"',
+        'dryRun: Unsupported value: ["Some"]: supported values: "All"',
+      ]),
+    ],
+    [
+      'two policies',
+      '{"propagationPolicy": "Orphan", "orphanDependents": true}',
+      invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions', name: '' }, [
+        'propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set',
+      ]),
+    ],
+    [
+      'a time that can not be reckoned with',
+      '{"gracePeriodSeconds": 9223372036854775807}',
+      failure({
+        message:
+          'json: cannot unmarshal number 9223372036854775807 into Go struct field DeleteOptions.gracePeriodSeconds of ' +
+          'type int64',
+        reason: 'BadRequest',
+        code: 400,
+      }),
+    ],
+  ])('is refused with %s', async (_, deleteOptions, want) => {
+    await make('a')
+    const response = await plane.fetch(`${pods}/a/eviction`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"metadata": {"name": "a"}, "deleteOptions": ${deleteOptions}}`,
+    })
+    expect(await response.json()).toEqual(want)
     expect((await wire.call('GET', `${pods}/a`)).status).toBe(200)
   })
 
