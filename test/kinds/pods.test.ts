@@ -283,8 +283,8 @@ describe('pods/eviction', () => {
       '{"gracePeriodSeconds": 9223372036854775807}',
       failure({
         message:
-          'json: cannot unmarshal number 9223372036854775807 into Go struct field DeleteOptions.gracePeriodSeconds of ' +
-          'type int64',
+          'json: cannot unmarshal number 9223372036854775807 into Go struct field ' +
+          'DeleteOptions.gracePeriodSeconds of type int64',
         reason: 'BadRequest',
         code: 400,
       }),

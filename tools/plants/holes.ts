@@ -196,4 +196,11 @@ export const holePlants: readonly Plant[] = [
     'if (state.failures.length > 0 && !this.#isNews(namespace, conditions)) return',
     '',
   ),
+  plant(
+    'a definition whose instances can not be deleted is tried again as fast as it fails',
+    ['src/apis/crds'],
+    'src/apis/crds/reconcile.ts',
+    '        if (!hasFailed(definition)) {\n          definition',
+    '        {\n          definition',
+  ),
 ]

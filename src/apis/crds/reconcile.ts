@@ -127,8 +127,15 @@ class Lifecycle {
       definition = await this.#progress(definition, 'False', 'NeverEstablished', neverEstablished, signal)
     } else {
       if (instances.count(name) > 0) {
-        definition = await this.#progress(definition, 'True', 'InstanceDeletionInProgress', inProgress, signal)
-        await this.#deleteInstances(definition, signal)
+        // What failed is not in progress again before it goes: each change of its status brings a definition here, so
+        // one that says both in turn would be tried as fast as it fails.
+        if (!hasFailed(definition)) {
+          definition = await this.#progress(definition, 'True', 'InstanceDeletionInProgress', inProgress, signal)
+        }
+        const isIssued = await this.#deleteInstances(definition, signal)
+        if (isIssued) {
+          definition = await this.#progress(definition, 'True', 'InstanceDeletionInProgress', inProgress, signal)
+        }
         // What still holds them will let go of them one day, and then we are called.
         if (instances.count(name) > 0) return
       }
@@ -141,13 +148,14 @@ class Lifecycle {
     await client.update(definitionResource, released, { fieldManager: definitionControllerName, signal })
   }
 
-  async #deleteInstances(definition: CustomResourceDefinition, signal: AbortSignal): Promise<void> {
+  /** False where there is no way to delete them, which its status says then. @throws Error as the deletion does */
+  async #deleteInstances(definition: CustomResourceDefinition, signal: AbortSignal): Promise<boolean> {
     const { client, instances } = this.#deps
     const { group, names, versions } = definition.spec
     const version = versions.find((v) => v.served && v.storage) ?? versions.find((v) => v.served)
     if (version === undefined) {
-      await this.#progress(definition, 'True', 'InstanceDeletionFailed', 'no version is served', signal)
-      return
+      await this.#progress(definition, 'True', deletionFailed, 'no version is served', signal)
+      return false
     }
     const resource = { group, version: version.name, resource: names.plural }
     try {
@@ -160,9 +168,13 @@ class Lifecycle {
       }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      await this.#progress(definition, 'True', 'InstanceDeletionFailed', `could not issue all deletes: ${why}`, signal)
+      // Other words (the id of a request) are no other failure.
+      if (!hasFailed(definition)) {
+        await this.#progress(definition, 'True', deletionFailed, `could not issue all deletes: ${why}`, signal)
+      }
       throw error
     }
+    return true
   }
 
   /** How far the deletion is. */
@@ -191,6 +203,11 @@ class Lifecycle {
     return updated as CustomResourceDefinition
   }
 }
+
+const deletionFailed = 'InstanceDeletionFailed'
+
+const hasFailed = ({ status }: CustomResourceDefinition): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === 'Terminating' && reason === deletionFailed) === true
 
 const inProgress = 'CustomResource deletion is in progress'
 const completed = 'removed all instances'

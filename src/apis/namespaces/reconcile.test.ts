@@ -6,7 +6,7 @@ import type { Namespace } from './types.ts'
 
 const pods = { group: '', version: 'v1', resource: 'pods' }
 
-it('failures that say something else each time are told once in ten seconds: being told would try them again', async () => {
+it('failures with other words each time are told once in ten seconds: being told would try them again', async () => {
   const clock = new FakeClock(0)
   let tries = 0
   let writes = 0
