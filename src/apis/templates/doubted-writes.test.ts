@@ -102,6 +102,16 @@ test('a status that another process wrote has all that the template selects look
   await expect.poll(() => enqueued).toEqual(['a'])
 })
 
+test('one that this process wrote has not, whose fields come back in another order', async () => {
+  await start()
+  await expect.poll(() => [...state.matchers()].every((version) => state.surveys.isDone(version))).toBe(true)
+  enqueued.length = 0
+  state.writesStatus('t', status(2))
+  await client.update(templateResource, template({ matched: 1, observedGeneration: 1, synced: 2 }))
+  await client.create(namespaceResource, namespace('c') as never)
+  await expect.poll(() => enqueued).toEqual(['c'])
+})
+
 test('one that this process wrote has not, the last few of them', async () => {
   await start()
   await expect.poll(() => [...state.matchers()].every((version) => state.surveys.isDone(version))).toBe(true)

@@ -25,7 +25,7 @@ import type { PopulationDeps } from './population-deps.ts'
 import { excessOf, isPruneLimited, prunes, prunesIn } from './prunes.ts'
 import { PendingRevisions } from './revisions.ts'
 import { Rollouts } from './rollout.ts'
-import { StatusSchedule } from './status-schedule.ts'
+import { isSameStatus, StatusSchedule } from './status-schedule.ts'
 import { Surveys } from './surveys.ts'
 import { type NamespaceTemplate, type TemplateStatus, templateResource } from './types.ts'
 
@@ -52,7 +52,7 @@ export class PopulationState {
   /** What feeds the loop over templates. */
   readonly statuses: StatusSchedule
   /** Template → what this process wrote last, the newest first. */
-  readonly #writtenStatuses = new Map<string, readonly string[]>()
+  readonly #writtenStatuses = new Map<string, readonly TemplateStatus[]>()
   readonly #namespaces: Informer
   readonly #templates: Informer
   readonly #config: Informer
@@ -317,13 +317,13 @@ export class PopulationState {
   /** Called before it is written: what is not among these was written by another process. */
   writesStatus(name: string, status: TemplateStatus): void {
     const written = this.#writtenStatuses.get(name) ?? []
-    this.#writtenStatuses.set(name, [JSON.stringify(status), ...written].slice(0, rememberedStatuses))
+    this.#writtenStatuses.set(name, [status, ...written].slice(0, rememberedStatuses))
   }
 
   #isOthersStatus(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
-    const status = JSON.stringify(next.status)
-    if (status === JSON.stringify(old.status)) return false
-    return this.#writtenStatuses.get(nameOf(next.metadata))?.includes(status) !== true
+    if (isSameStatus(next.status, old.status)) return false
+    const written = this.#writtenStatuses.get(nameOf(next.metadata)) ?? []
+    return !written.some((status) => isSameStatus(next.status, status))
   }
 
   /** A process that led before this one may have written it late: it is not believed, as that of a start is. */

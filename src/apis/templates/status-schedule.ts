@@ -5,11 +5,16 @@
 import { aborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ObjectKey, Source } from '../../controller/controller.ts'
+import { jsonEqual } from '../../kube/json-value.ts'
+import type { TemplateStatus } from './types.ts'
 
 /** How long changes are gathered. */
 const delayMs = 200
 /** Between two writes of one status. */
 const spacingMs = 1000
+
+/** In whatever order their fields stand: kube-apiserver sorts those of a custom resource. */
+export const isSameStatus = (a: TemplateStatus | undefined, b: TemplateStatus | undefined): boolean => jsonEqual(a, b)
 
 export class StatusSchedule implements Source {
   readonly #clock: Clock

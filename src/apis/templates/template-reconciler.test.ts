@@ -207,6 +207,13 @@ describe('its status', () => {
     expect(statusIn(await reconciled({ stored: template({}, before), isSurveyed: false }))).toBeUndefined()
   })
 
+  test('is written once, in whatever order a server keeps its fields', async () => {
+    const given: Known = { stored: template({}, before), matched: 5, synced: 5 }
+    const { conditions, ...figures } = statusIn(await reconciled(given)) as TemplateStatus
+    const kept = { conditions, ...Object.fromEntries(Object.entries(figures).reverse()) } as TemplateStatus
+    expect(statusIn(await reconciled({ ...given, stored: template({}, kept) }))).toBeUndefined()
+  })
+
   test('tells that all templates are paused, and leaves the figures', async () => {
     const found = await reconciled({ stored: template({}, before), isPaused: true, matched: 7 })
     expect(statusIn(found)).toMatchObject({ matched: 5 })

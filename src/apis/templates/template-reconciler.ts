@@ -22,6 +22,7 @@ import {
   surveyingStatusOf,
   withLostVersion,
 } from './status.ts'
+import { isSameStatus } from './status-schedule.ts'
 import { type NamespaceTemplate, type TemplateStatus, templateFinalizer, templateResource } from './types.ts'
 
 export class TemplateReconciler implements Reconciler {
@@ -197,9 +198,6 @@ export class TemplateReconciler implements Reconciler {
 /** Of so many namespaces it says how they stand. */
 const toldOf = ({ synced = 0, failed = 0, skipped = 0, extended = 0, waiting = 0 }: TemplateStatus = {}): number =>
   synced + failed + skipped + extended + waiting
-
-const isSameStatus = (a: TemplateStatus, b: TemplateStatus | undefined): boolean =>
-  JSON.stringify(a) === JSON.stringify(b)
 
 /** Admission does it when a template is created. One that came before admission was there gets it here. */
 async function addFinalizer(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
