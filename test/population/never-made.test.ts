@@ -1,10 +1,14 @@
 /** What a template could not make is nothing that its next version would delete: no limit of deletions stops it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/kube/types.ts'
+import { otherServes } from '../support/other-cluster.ts'
 import { AnyWorld, anyCluster } from './any-world.ts'
 import { conditionOf, configMap, configMapResource } from './population-world.ts'
 
 const policies = (resource: string) => ({ group: 'admissionregistration.k8s.io', version: 'v1', resource })
+
+/** From 1.30 on. */
+const hasPolicies = await otherServes('ValidatingAdmissionPolicy')
 
 describe.each(anyCluster)('$where', ({ start }) => {
   let world: AnyWorld
@@ -33,7 +37,7 @@ describe.each(anyCluster)('$where', ({ start }) => {
 
   const reasonOf = (status: JsonObject): unknown => conditionOf(status, 'Progressing')?.['reason']
 
-  test('an edit that takes out what was refused everywhere goes on at once', async () => {
+  test.runIf(hasPolicies)('an edit that takes out what was refused everywhere goes on unconfirmed', async () => {
     const before = [{ template: configMap('one') }]
     await world.template('t', before, { rollout: { maxUnavailable: '100%', maxPrune: 1 } })
     for (const name of ['t-0', 't-1', 't-2', 't-3']) await world.namespace(name)
@@ -42,9 +46,8 @@ describe.each(anyCluster)('$where', ({ start }) => {
     await world.edit('t', { objects: [...before, { template: configMap('two') }] })
     await world.status('t', (s) => s['failed'] === 4 && s['observedGeneration'] === 2)
     await world.edit('t', { objects: before })
-    const isDecided = (s: JsonObject): boolean => ['Complete', 'TooManyPrunes'].includes(String(reasonOf(s)))
-    const status = await world.status('t', (s) => s['observedGeneration'] === 3 && isDecided(s))
-    expect(conditionOf(status, 'Progressing')).toMatchObject({ reason: 'Complete' })
+    // Stopped it may be for a moment: what is tried again just now is announced, and may be there.
+    const status = await world.status('t', (s) => s['observedGeneration'] === 3 && reasonOf(s) === 'Complete')
     expect(status).toMatchObject({ matched: 4, synced: 4, failed: 0 })
   })
 })

@@ -1,5 +1,6 @@
 /** A new namespace whose gate is open, while the watch of the controller that opened it still shows it shut. */
 import { expect, test } from 'vitest'
+import { aborted } from '../../src/base/aborted.ts'
 import type { Client, WatchEvent } from '../../src/client/client.ts'
 import { AnyWorld } from './any-world.ts'
 import { populatedCluster } from './enforcement/clusters.ts'
@@ -7,10 +8,12 @@ import { conditionOf, configMap, configMapResource } from './population-world.ts
 
 /** A client that hears late that the gate of this namespace is open. */
 function hearLate(client: Client, name: string, until: Promise<void>): Client {
-  async function* late(events: AsyncIterable<WatchEvent>): AsyncGenerator<WatchEvent> {
+  async function* late(events: AsyncIterable<WatchEvent>, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     for await (const event of events) {
       const { metadata } = event.object
-      if (metadata.name === name && metadata.labels?.['policy/namespace-template-pending'] === undefined) await until
+      if (metadata.name === name && metadata.labels?.['policy/namespace-template-pending'] === undefined)
+        // A process that lost its lease ends its watches, to begin anew.
+        await Promise.race([until, aborted(signal)])
       yield event
     }
   }
@@ -18,7 +21,7 @@ function hearLate(client: Client, name: string, until: Promise<void>): Client {
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target)
       if (property !== 'watch') return typeof value === 'function' ? value.bind(target) : value
-      const watch: Client['watch'] = (resource, options) => late(target.watch(resource, options))
+      const watch: Client['watch'] = (resource, options) => late(target.watch(resource, options), options.signal)
       return watch
     },
   })
