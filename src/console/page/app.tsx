@@ -3,9 +3,9 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Cluster } from './cluster.ts'
-import { loadCreateView, loadMapView, loadTemplateView } from './later-views.ts'
+import { loadCreateView, loadMapView, loadNamespaceView, loadTemplateView } from './later-views.ts'
 import { Locked } from './locked.tsx'
-import { isTabPath, NamespaceView } from './namespace/namespace-view.tsx'
+import { isTabPath } from './namespace/tabs.ts'
 import { Birth } from './namespaces/birth.tsx'
 import { NamespacesView } from './namespaces/namespaces-view.tsx'
 import { Link, type Router, RouterContext } from './router.tsx'
@@ -56,7 +56,7 @@ function viewAt(path: string): { readonly view: ComponentChildren; readonly titl
   }
   if (namespace !== undefined && isTabPath(namespace.tab)) {
     const { name, tab } = namespace
-    return { view: <NamespaceView key={name} name={name} tab={tab} />, title: name }
+    return { view: <Later key={name} load={loadNamespaceView} given={{ name, tab }} />, title: name }
   }
   if (path === '/templates') return { view: <TemplatesView />, title: 'Templates' }
   if (path === '/map')

@@ -1,9 +1,13 @@
-/** Views that bring all that reads templates, which the first view does not need. */
+/** Views that bring all that reads templates or explains a namespace, which the first view does not need. */
 import type { ComponentType } from 'preact'
 import type { Namespace } from '../../apis/namespaces/types.ts'
+import type { NamespaceViewProps } from './namespace/namespace-view.tsx'
 
 export const loadCreateView = async (): Promise<ComponentType> =>
   (await import('./namespaces/create-view.tsx')).CreateView
+
+export const loadNamespaceView = async (): Promise<ComponentType<NamespaceViewProps>> =>
+  (await import('./namespace/namespace-view.tsx')).NamespaceView
 
 export const loadTemplateView = async (): Promise<ComponentType<{ readonly name: string }>> =>
   (await import('./templates/template-view.tsx')).TemplateView

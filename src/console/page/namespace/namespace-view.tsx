@@ -22,20 +22,9 @@ import { Events } from './events.tsx'
 import { NotShown } from './not-shown.tsx'
 import { Objects } from './objects.tsx'
 import { Overview } from './overview.tsx'
+import { type TabPath, tabs } from './tabs.ts'
 
-const tabs = [
-  { path: '', title: 'Overview' },
-  { path: 'objects', title: 'Objects' },
-  { path: 'access', title: 'Access' },
-  { path: 'events', title: 'Events' },
-  { path: 'delete', title: 'Delete' },
-] as const
-
-type TabPath = (typeof tabs)[number]['path']
-
-export const isTabPath = (path: string): path is TabPath => tabs.some((tab) => tab.path === path)
-
-interface NamespaceViewProps {
+export interface NamespaceViewProps {
   readonly name: string
   readonly tab: TabPath
 }

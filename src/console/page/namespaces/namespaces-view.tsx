@@ -1,7 +1,7 @@
 /** My namespaces: what is mine, in what state, how near to its limits, and until when. */
 import { useEffect, useMemo } from 'preact/hooks'
 import { useMay, useVerdict } from '../access-review.ts'
-import { loadCreateView } from '../later-views.ts'
+import { loadCreateView, loadNamespaceView } from '../later-views.ts'
 import { Link, useRouter } from '../router.tsx'
 import { type UpdatesOf, useUpdates } from '../templates/updates.ts'
 import { useCluster } from '../use-cluster.ts'
@@ -50,7 +50,9 @@ export function NamespacesView() {
   useEffect(() => {
     if (!isShown) return undefined
     // What is likely to be opened next, once there is time; the view itself says so if it can't be loaded.
-    const timer = cluster.clock.after(loadNextMs, () => void loadCreateView().catch(() => undefined))
+    const timer = cluster.clock.after(loadNextMs, () => {
+      for (const load of [loadNamespaceView, loadCreateView]) void load().catch(() => undefined)
+    })
     return () => timer.cancel()
   }, [cluster, isShown])
 
