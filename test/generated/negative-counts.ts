@@ -40,8 +40,17 @@ const taken: ReadonlySet<string> = new Set([
 const isOurs = ({ group, kind }: Subject['gvk']): boolean =>
   group.endsWith('borough.dev') || kind === 'NamespaceTemplate'
 
-export function negativeCount({ gvk, isCustom }: Subject, { path, value }: Variation): string | undefined {
+/** `answered`: what was accepted. A write of the object itself leaves its status as it was. */
+export function negativeCount(
+  { gvk, isCustom }: Subject,
+  { path, value }: Variation,
+  answered: unknown,
+): string | undefined {
   if (value !== -1 || path[0] !== 'status' || isCustom || isOurs(gvk)) return undefined
+  if (findAt(answered, path) !== -1) return undefined
   const field = `${gvk.kind}: ${path.filter((step) => typeof step === 'string').join('.')}`
   return taken.has(field) ? undefined : `took a number below zero at ${field}`
 }
+
+const findAt = (object: unknown, path: Variation['path']): unknown =>
+  path.reduce((at, step) => (at as Readonly<Record<number | string, unknown>> | undefined)?.[step], object)

@@ -64,7 +64,7 @@ export class Trials implements AsyncDisposable {
     if (answer.code >= 500) return `${answer.code} ${answer.text} ${this.#faults.join(' ')}`
     if (this.#faults.length > 0) return `logged ${this.#faults.join(' ')}`
     if (answer.code >= 300) return incompleteRefusal(answer, variation)
-    const problem = negativeCount(subject, variation) ?? (await this.#problemOfAccepted(subject, answer))
+    const problem = negativeCount(subject, variation, answer.body) ?? (await this.#problemOfAccepted(subject, answer))
     if (subject.isKept && !subject.isFarReaching) await this.#restore(way, subject, answer)
     return problem
   }
@@ -125,12 +125,14 @@ const nameOf = (object: JsonObject): string => String((object['metadata'] as Jso
 
 /**
  * Without what the server alone may set, and what upstream too checks only where an object is created: the prefix of a
- * name that it did not get, and the finalizers of custom kinds and of definitions.
+ * name that it did not get, the finalizers of custom kinds and of definitions, and the networks of a node.
  */
 function asNew(object: KubeObject, { isCustom, gvk }: Subject): object {
   const { resourceVersion: _, uid: __, deletionTimestamp: ___, generateName: ____, ...metadata } = object.metadata
   if (isCustom || gvk.group === 'apiextensions.k8s.io') delete metadata.finalizers
-  return { ...object, metadata }
+  if (gvk.kind !== 'Node') return { ...object, metadata }
+  const { podCIDRs: _____, ...spec } = object['spec'] as JsonObject
+  return { ...object, metadata, spec }
 }
 
 /**
