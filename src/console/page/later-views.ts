@@ -1,6 +1,5 @@
 /** Views that bring all that reads templates or explains a namespace, which the first view does not need. */
 import type { ComponentType } from 'preact'
-import type { Namespace } from '../../apis/namespaces/types.ts'
 import type { NamespaceViewProps } from './namespace/namespace-view.tsx'
 
 export const loadCreateView = async (): Promise<ComponentType> =>
@@ -11,8 +10,5 @@ export const loadNamespaceView = async (): Promise<ComponentType<NamespaceViewPr
 
 export const loadTemplateView = async (): Promise<ComponentType<{ readonly name: string }>> =>
   (await import('./templates/template-view.tsx')).TemplateView
-
-export const loadTemplateStanding = async (): Promise<ComponentType<{ readonly namespace: Namespace }>> =>
-  (await import('./namespace/template-standing.tsx')).TemplateStanding
 
 export const loadMapView = async (): Promise<ComponentType> => (await import('./templates/map-view.tsx')).MapView

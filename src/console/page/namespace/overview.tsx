@@ -1,6 +1,6 @@
 /** What is up with a namespace: why it is as it is, how near to its limits, what may be set, what happened last. */
+import type { ComponentType } from 'preact'
 import type { Namespace } from '../../../apis/namespaces/types.ts'
-import { loadTemplateStanding } from '../later-views.ts'
 import { pathOfNamespace } from '../namespaces/namespace-paths.ts'
 import { type Quota, quotaResource, usagesOf } from '../namespaces/quota-glance.tsx'
 import { Link } from '../router.tsx'
@@ -19,6 +19,9 @@ interface OverviewProps {
 }
 
 const latestEvents = 6
+
+const loadTemplateStanding = async (): Promise<ComponentType<{ readonly namespace: Namespace }>> =>
+  (await import('./template-standing.tsx')).TemplateStanding
 
 export function Overview({ name, namespace }: OverviewProps) {
   const isSettable = namespace !== undefined && namespace.metadata.deletionTimestamp === undefined
