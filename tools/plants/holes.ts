@@ -191,10 +191,17 @@ export const holePlants: readonly Plant[] = [
   ),
   plant(
     'a namespace whose deletion fails is tried again as fast as it fails',
-    ['src/apis/namespaces'],
+    ['src/apis/namespaces', 'test/controllers/at-rest.test.ts'],
     'src/apis/namespaces/reconcile.ts',
-    'if (state.failures.length > 0 && !this.#isNews(namespace, conditions)) return',
-    '',
+    "if (state.failures.length > 0 && !this.#news.isNews(namespace.metadata.name ?? '', before, conditions)) return",
+    'void before',
+  ),
+  plant(
+    'an expired namespace whose deletion is refused is tried again as fast as that is told',
+    ['src/apis/expiry', 'test/controllers/at-rest.test.ts'],
+    'src/apis/expiry/reconcile.ts',
+    'if (this.#news.isNews(this.#name, before, [{ type: expiringCondition, ...said }])) await this.#say(said)',
+    'void before\n    await this.#say(said)',
   ),
   plant(
     'a definition whose instances can not be deleted is tried again as fast as it fails',

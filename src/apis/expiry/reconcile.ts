@@ -16,6 +16,7 @@ import { formatTime } from '../../kube/time.ts'
 import type { EventRecorder } from '../events/recorder.ts'
 import { mergeConditions } from '../namespaces/conditions.ts'
 import { inItself } from '../namespaces/event-subject.ts'
+import { FailureNews } from '../namespaces/failure-news.ts'
 import {
   deletionProtectionAnnotation,
   type Namespace,
@@ -48,6 +49,7 @@ const workers = 16
 
 export function expiryController(deps: ExpiryControllerDeps): ControllerSpec {
   const late = new Map<string, number>()
+  const news = new FailureNews(deps.clock)
   return {
     name: expiryControllerName,
     workers,
@@ -55,12 +57,21 @@ export function expiryController(deps: ExpiryControllerDeps): ControllerSpec {
     reconciler: {
       async reconcile({ name }, signal) {
         const namespace = deps.feed.find(name)
-        if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) late.delete(name)
-        else await new Expiry(deps, namespace, late, signal).settle()
+        if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) {
+          late.delete(name)
+          news.forget(name)
+        } else await new Expiry(deps, namespace, { late, news }, signal).settle()
         return undefined
       },
     },
   }
+}
+
+/** From one look to the next. */
+interface Kept {
+  /** By the name of a namespace. */
+  readonly late: Map<string, number>
+  readonly news: FailureNews
 }
 
 type Said = Pick<NamespaceCondition, 'status' | 'reason' | 'message'>
@@ -69,16 +80,17 @@ type Said = Pick<NamespaceCondition, 'status' | 'reason' | 'message'>
 class Expiry {
   readonly #deps: ExpiryControllerDeps
   readonly #namespace: Namespace
-  /** By the name of a namespace. */
   readonly #late: Map<string, number>
+  readonly #news: FailureNews
   readonly #signal: AbortSignal
   readonly #name: string
   readonly #dueMs: number
 
-  constructor(deps: ExpiryControllerDeps, namespace: Namespace, late: Map<string, number>, signal: AbortSignal) {
+  constructor(deps: ExpiryControllerDeps, namespace: Namespace, { late, news }: Kept, signal: AbortSignal) {
     this.#deps = deps
     this.#namespace = namespace
     this.#late = late
+    this.#news = news
     this.#signal = signal
     this.#name = namespace.metadata.name ?? ''
     this.#dueMs = expiresAtMs(namespace)
@@ -142,7 +154,7 @@ class Expiry {
       const refusal = findStatusError(error)?.message
       if (refusal !== undefined) {
         const message = `It expired ${this.#at}, and its deletion was refused: ${refusal}`
-        await this.#say({ status: 'True', reason: 'DeletionRefused', message })
+        await this.#sayRefused({ status: 'True', reason: 'DeletionRefused', message })
       }
       throw error
     }
@@ -152,6 +164,11 @@ class Expiry {
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata }
     // In itself nothing can be created any more.
     events.recordSoon({ object, namespace: 'default', type: 'Normal', reason: 'NamespaceExpired', message })
+  }
+
+  async #sayRefused(said: Said): Promise<void> {
+    const before = this.#namespace.status?.conditions ?? []
+    if (this.#news.isNews(this.#name, before, [{ type: expiringCondition, ...said }])) await this.#say(said)
   }
 
   /** True if it was not said before. */

@@ -19,7 +19,8 @@ import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
 import { type DeletionState, deletionConditions, mergeConditions, namedObjects } from './conditions.ts'
 import type { NamespaceContent } from './content.ts'
-import { kubernetesFinalizer, type Namespace, type NamespaceCondition, namespaceResource } from './types.ts'
+import { FailureNews } from './failure-news.ts'
+import { kubernetesFinalizer, type Namespace, namespaceResource } from './types.ts'
 
 export interface NamespaceControllerDeps {
   readonly client: Client
@@ -29,12 +30,6 @@ export interface NamespaceControllerDeps {
 
 /** Collections told to go at the same time. */
 const parallelDeletes = 8
-
-/**
- * How long what failed keeps its words while it fails: each report brings the namespace here again, so failures that
- * say something else each time (the id of a request) would be tried as fast as they fail.
- */
-const tellAgainMs = 10_000
 
 const isPods = (r: GroupVersionResource): boolean => r.group === '' && r.resource === 'pods'
 const isQuotas = (r: GroupVersionResource): boolean => r.group === '' && r.resource === 'resourcequotas'
@@ -60,19 +55,19 @@ class NamespaceReconciler implements Reconciler {
   readonly #client: Client
   readonly #content: NamespaceContent
   readonly #clock: Clock
-  /** By name: when a namespace was last told of what fails. */
-  readonly #told = new Map<string, number>()
+  readonly #news: FailureNews
 
   constructor({ client, content, clock }: NamespaceControllerDeps) {
     this.#client = client
     this.#content = content
     this.#clock = clock
+    this.#news = new FailureNews(clock)
   }
 
   async reconcile({ name }: ObjectKey, signal: AbortSignal): Promise<undefined> {
     const namespace: Namespace | undefined = await findObject(this.#client, namespaceResource, { name }, { signal })
     if (namespace?.metadata.deletionTimestamp === undefined) {
-      this.#told.delete(name)
+      this.#news.forget(name)
       return
     }
     if (!namespace.spec?.finalizers?.includes(kubernetesFinalizer)) return
@@ -136,21 +131,10 @@ class NamespaceReconciler implements Reconciler {
     const now = formatTime(this.#clock.now())
     const conditions = mergeConditions(namespace.status?.conditions ?? [], deletionConditions(state), now)
     if (conditions === undefined) return
-    if (state.failures.length > 0 && !this.#isNews(namespace, conditions)) return
+    const before = namespace.status?.conditions ?? []
+    if (state.failures.length > 0 && !this.#news.isNews(namespace.metadata.name ?? '', before, conditions)) return
     const next = { ...namespace, status: { ...namespace.status, conditions } }
     await this.#client.update(namespaceResource, next, { subresource: 'status', signal })
-  }
-
-  /** Other words for what it says already are none, for a while. */
-  #isNews({ metadata, status }: Namespace, conditions: readonly NamespaceCondition[]): boolean {
-    const [name, nowMs] = [metadata.name ?? '', this.#clock.monotonic()]
-    const before = status?.conditions ?? []
-    const isSame = conditions.every(({ type, status: is, reason }) =>
-      before.some((c) => c.type === type && c.status === is && c.reason === reason),
-    )
-    if (isSame && nowMs - (this.#told.get(name) ?? -tellAgainMs) < tellAgainMs) return false
-    this.#told.set(name, nowMs)
-    return true
   }
 
   async #finalize(seen: Namespace, signal: AbortSignal): Promise<void> {
