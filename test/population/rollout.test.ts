@@ -126,7 +126,11 @@ describe('waves', () => {
     const names = await world.namespaces(3)
     await annotate('t', { 'policy.borough.dev/pause-rollout': 'yes' })
     await world.edit('t', { templates: [configMap('one', { a: '2' })] })
-    const paused = await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'Paused')
+    // It may be told before all of them were looked at.
+    const paused = await world.status(
+      't',
+      (s) => conditionOf(s, 'Progressing')?.['reason'] === 'Paused' && s['waiting'] === 3,
+    )
     expect(paused).toMatchObject({ observedGeneration: 2, matched: 3, synced: 0, waiting: 3 })
     expect(conditionOf(paused, 'Progressing')?.['message']).toContain(
       'namespacetemplate t policy.borough.dev/pause-rollout-',
