@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { flagFault, refuseFlags } from '../test/support/runner-flags.ts'
+import { refuseWrongFlag } from '../test/support/runner-flags.ts'
 import { changedLines, isBelow, sampleOf } from './mutation/choose.ts'
 import { Coverage } from './mutation/coverage.ts'
 import { excusesFile, faultsOf, readExcuses } from './mutation/excuses.ts'
@@ -227,8 +227,7 @@ try {
   if (options === undefined) console.log(help)
   else process.exitCode = (await main(options)) ? 0 : 1
 } catch (error) {
-  const isFlag = error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
-  if (isFlag) refuseFlags(flagFault(error))
+  refuseWrongFlag(error)
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { flagFault, refuseFlags } from '../test/support/runner-flags.ts'
+import { refuseWrongFlag } from '../test/support/runner-flags.ts'
 import { allPlants } from './plants/all.ts'
 import type { Edit, Plant } from './plants/plants.ts'
 
@@ -165,8 +165,7 @@ try {
   if (options === undefined) console.log(help)
   else process.exitCode = main(options) ? 0 : 1
 } catch (error) {
-  const isFlag = error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
-  if (isFlag) refuseFlags(flagFault(error))
+  refuseWrongFlag(error)
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 }

@@ -46,6 +46,12 @@ export function refuseFlags(problem: string): never {
   process.exit(1)
 }
 
+/** Of a command that reads its line itself: ends the process if the error is that of `parseArgs`. */
+export function refuseWrongFlag(error: unknown): void {
+  if (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
+    refuseFlags(flagFault(error))
+}
+
 /** @throws WrongFlag with one line that says what is wrong */
 export function parseRunnerFlags<const T extends Options>(
   args: readonly string[],
@@ -72,4 +78,4 @@ function parsed<const T extends Options>(args: readonly string[], options: T): V
 }
 
 /** What is wrong with a flag, without what Node says besides: how a word that looks like a flag is given. */
-export const flagFault = ({ message }: TypeError): string => (message.split(/\. |\n/)[0] ?? '').replace(/\.$/, '')
+const flagFault = ({ message }: TypeError): string => (message.split(/\. |\n/)[0] ?? '').replace(/\.$/, '')
