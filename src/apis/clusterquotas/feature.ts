@@ -43,11 +43,10 @@ export const clusterResourceQuotas = (options: ClusterQuotaOptions): Feature => 
 
 function openClusterQuotas(context: FeatureContext, { isShared, recordsCreators }: ClusterQuotaOptions): FeatureParts {
   const { authorizer, catalog, clock, lister, log, stored, turns, typeOf, writeRecords } = context
-  const [type, namespaceType, quotaType] = [
-    typeOf(clusterQuotaResource),
-    typeOf(namespaceResource),
-    typeOf(quotaResource),
-  ]
+  const type = typeOf(clusterQuotaResource)
+  const namespaceType = typeOf(namespaceResource)
+  const quotaType = typeOf(quotaResource)
+  const [limits, { types }] = [catalog.strategyOf(quotaType), catalog]
   const quotas = new QuotaIndex()
   const records = new QuotaRecords(type)
   const figures = new Figures({ stored, records, turns })
@@ -78,7 +77,7 @@ function openClusterQuotas(context: FeatureContext, { isShared, recordsCreators 
   const onUse = (listener: () => void): void => use.onBegin(listener)
   return {
     strategies: {
-      [qualifiedResource(type)]: clusterQuotaStrategy({ limits: catalog.strategyOf(quotaType), recordsCreators }),
+      [qualifiedResource(type)]: clusterQuotaStrategy({ limits, recordsCreators, types }),
     },
     admission: [
       clusterQuotaAdmission({

@@ -1,6 +1,7 @@
 /** What must be right about a quota itself, and what of it a client does not write. */
 import { describe, expect, test } from 'vitest'
 import { runAtOnce } from '../../base/resumable.ts'
+import { loadCatalog } from '../../catalog/catalog.ts'
 import { fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { clusterQuotaStrategy } from './strategy.ts'
 import type { ClusterResourceQuotaSpec } from './types.ts'
@@ -14,7 +15,8 @@ const limits = {
     return spec.hard === undefined ? [] : [fieldInvalid('spec.hard[x]', 'x', 'no'), fieldRequired('other.spec')]
   },
 } as never
-const strategy = clusterQuotaStrategy({ limits, recordsCreators: true })
+const { types } = loadCatalog()
+const strategy = clusterQuotaStrategy({ limits, recordsCreators: true, types })
 
 function told(spec: ClusterResourceQuotaSpec | undefined, by = strategy, old?: ClusterResourceQuotaSpec): string[] {
   const object = { metadata: { name: 'q' }, ...(spec && { spec }) }
@@ -84,7 +86,7 @@ describe('a quota', () => {
   ])('$name', ({ spec, errors }) => expect(told(spec)).toEqual(errors))
 
   test('counts by creator or owner where the server records them, or where it did so before', () => {
-    const elsewhere = clusterQuotaStrategy({ limits, recordsCreators: false })
+    const elsewhere = clusterQuotaStrategy({ limits, recordsCreators: false, types })
     const why =
       'Forbidden: this server does not record who creates and owns namespaces: it takes population or the feature ' +
       'gate NamespaceInitializers'
@@ -112,4 +114,19 @@ test('the status is the server’s own: a client writes none, and keeps the one 
   expect(prepared(given)).toEqual(bare)
   expect(prepared(given, bare)).toEqual(bare)
   expect(prepared(bare, given)).toEqual(given)
+})
+
+test('a limit of what is not served, or of what does not live in namespaces, is taken with a warning', () => {
+  const served = ['count/namespaces', 'count/pods', 'count/deployments.apps', 'configmaps', 'requests.cpu']
+  const uncounted = ['count/namespacess', 'count/nodes', 'count/deployments', 'count/widgets.example.com']
+  const hard = Object.fromEntries([...served, ...uncounted].map((name) => [name, '1']))
+  const warned = strategy.warnings?.({ metadata: { name: 'q' }, spec: { quota: { hard } } } as never)
+  const why = 'no namespaced resource of this name is served, so nothing is counted'
+  expect(warned).toEqual(
+    uncounted.map((name) => {
+      const hint = name === 'count/deployments' ? '; `count/deployments.apps` is' : ''
+      return `spec.quota.hard[${name}]: ${why}${hint}`
+    }),
+  )
+  expect(strategy.warnings?.({ metadata: { name: 'q' } })).toEqual([])
 })

@@ -216,10 +216,6 @@ describe('it is left to the controller', () => {
       name: 'where there are more than a transaction holds',
       templates: [template(Array.from({ length: 90 }, (_, i) => configMap(`c${i}`)))],
     },
-    {
-      name: 'where an object is to have a uid, as if it were there',
-      templates: [template([{ ...configMap('a'), metadata: { name: 'a', uid: 'u' } }])],
-    },
     { name: 'where an object does not fit its schema', deps: { firstApplied: () => undefined } },
     {
       name: 'where a quota counts quotas',

@@ -183,8 +183,7 @@ function placeAll(objects: readonly Rendered[], deps: PopulatedCreateDeps): read
   for (const rendered of objects) {
     const { apiVersion, kind: kindName, metadata } = rendered.object
     const kind = findKind(apiVersion, kindName)
-    // An apply with a uid is about an object that is there.
-    if (kind === undefined || !isUnordered(kind) || metadata.uid !== undefined) return undefined
+    if (kind === undefined || !isUnordered(kind)) return undefined
     const { group, version, resource } = kind
     const { namespace, name } = metadata
     const may = (verb: string): boolean =>

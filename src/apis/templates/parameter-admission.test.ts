@@ -105,6 +105,20 @@ describe('of a template', () => {
       })),
     )
   })
+
+  test('whose object was copied from a cluster', () => {
+    const copied = (metadata: object) => ({ ...configMap({}), metadata: { name: 'a', ...metadata } })
+    const empty = [copied({ uid: '', resourceVersion: null, managedFields: [] }), copied({ generation: 1 })]
+    const live = copied({ uid: 'u', resourceVersion: '5', managedFields: [{}], creationTimestamp: 't' })
+    const spec = { templates: [...empty, live] }
+    expect(writtenErrors({ warn() {} }, of(spec as never))).toEqual(
+      ['uid', 'resourceVersion', 'managedFields'].map((name) => ({
+        type: 'FieldValueForbidden',
+        field: `spec.templates[2].metadata.${name}`,
+        body: 'Forbidden: the server sets it: leave it out',
+      })),
+    )
+  })
 })
 
 describe('of a namespace', () => {

@@ -36,6 +36,7 @@ export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: Name
     const of = cloneFrom === undefined ? tokenErrors(source, field, parameters) : sourceNameErrors(cloneFrom, field)
     append(errors, of)
     append(errors, ownedErrors(source, field))
+    append(errors, serverFieldErrors(source, field))
   }
   const entries = spec?.objects ?? []
   // What is too long is refused already, and not parsed.
@@ -54,6 +55,18 @@ function ownedErrors({ metadata }: JsonObject, field: string): FieldError[] {
   const owners = (metadata as Partial<KubeObject['metadata']> | null | undefined)?.ownerReferences
   if (owners === undefined || owners === null || owners.length === 0) return []
   return [fieldForbidden(`${field}.metadata.ownerReferences`, 'a template owns what it makes')]
+}
+
+/** What was copied from a cluster has them, and each apply of such an object would be refused. */
+const serverFields = ['uid', 'resourceVersion', 'managedFields'] as const
+
+function serverFieldErrors({ metadata }: JsonObject, field: string): FieldError[] {
+  const given = (metadata ?? {}) as Partial<Record<(typeof serverFields)[number], unknown>>
+  return serverFields.flatMap((name) => {
+    const value = given[name]
+    const isEmpty = value === undefined || value === null || value === '' || (Array.isArray(value) && !value[0])
+    return isEmpty ? [] : [fieldForbidden(`${field}.metadata.${name}`, 'the server sets it: leave it out')]
+  })
 }
 
 interface Before {

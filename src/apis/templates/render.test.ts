@@ -329,6 +329,14 @@ describe('what becomes of a template in a namespace', () => {
     expect(skipped).toMatchObject([{ reason: 'Malformed', message, object: 'ConfigMap/a', identity: '/ConfigMap/a' }])
   })
 
+  test('what the server sets is left out of an object that was stored with it', () => {
+    const copied = { name: 'a', uid: 'u', resourceVersion: '5', managedFields: [{}], annotations: { a: 'b' } }
+    const { objects } = render([of({ ...configMap('a', {}), metadata: copied } as JsonObject)], team())
+    const labels = { 'policy/namespace-template-name': 't' }
+    const made = { name: 'a', namespace: team().metadata.name, annotations: { a: 'b' }, labels }
+    expect(objects[0]?.object.metadata).toEqual(made)
+  })
+
   test('of one object that it holds twice, under conditions that are both true, the first is made', () => {
     const spec = {
       objects: [1, 2].map((n) => ({ when: `'${n}' != ''`, template: configMap('a', { n: String(n) }) })),

@@ -358,13 +358,15 @@ function findMalformed(object: KubeObject): string | undefined {
 const owned = 'metadata.ownerReferences must be empty: a template owns what it makes'
 
 function addLabels(object: RenderedObject, namespace: Namespace, template: string, protect = false): RenderedObject {
+  // What the server sets is refused when a template is written; stored before, it would refuse each apply.
+  const { uid: _, resourceVersion: _r, managedFields: _m, ...metadata } = object.metadata
   return {
     ...object,
     metadata: {
-      ...object.metadata,
+      ...metadata,
       namespace: nameOf(namespace.metadata),
       labels: {
-        ...object.metadata.labels,
+        ...metadata.labels,
         [templateNameLabel]: template,
         ...(protect ? { [protectedByLabel]: template } : {}),
       },
