@@ -3,13 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { conflict, forbidden, internalError, invalid, notFound, StatusError } from '../../kube/status-error.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../kube/types.ts'
 import { contentDigest } from './marks.ts'
-import {
-  areAnnotationsTooMany,
-  isChosenFreely,
-  type RefusedApply,
-  refusedBesides,
-  refusedFor,
-} from './object-failures.ts'
+import { isChosenFreely, isTooLarge, type RefusedApply, refusedBesides, refusedFor } from './object-failures.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 const configMaps = { group: '', resource: 'configmaps' }
@@ -103,6 +97,20 @@ describe('an apply that is refused is obstructed', () => {
     { name: 'annotations of it are too many', status: tooMany, is: true },
     { name: 'its own annotations are too many', status: tooMany, given: { there: undefined }, is: false },
     { name: 'it is too large', status: new StatusError('large', { reason: 'RequestEntityTooLarge' }), is: true },
+    { name: 'etcd finds it too large', status: internalError('etcdserver: request is too large'), is: true },
+    {
+      name: 'the client of etcd finds it too large',
+      status: internalError(
+        'rpc error: code = ResourceExhausted desc = trying to send message larger than max (2097440 vs. 2097152)',
+      ),
+      is: true,
+    },
+    {
+      name: 'etcd finds too large what is not there',
+      status: internalError('etcdserver: request is too large'),
+      given: { there: undefined },
+      is: false,
+    },
     {
       name: 'a server that is down refuses it',
       status: internalError('no'),
@@ -176,5 +184,5 @@ test('what was applied, and could not be compared with what others added, is obs
   expect(said(refused)).toBe(true)
   expect(said(conflict(configMaps, 'c', 'changed'))).toBe(true)
   expect(said(internalError('no'))).toBeUndefined()
-  expect(areAnnotationsTooMany(refused)).toBe(false)
+  expect(isTooLarge(refused)).toBe(false)
 })

@@ -87,14 +87,24 @@ export function refusedBesides(rendered: Rendered, status: StatusError): ObjectR
 const isQuotaUsedUp = (status: StatusError): boolean => isForbidden(status) && /\bexceeded quota: /.test(status.message)
 
 /** What a template may hold is far from these limits. */
-export const areAnnotationsTooMany = ({ details }: StatusError): boolean =>
+export const isTooLarge = (status: StatusError): boolean =>
+  status.code === 413 || areAnnotationsTooMany(status) || isTooLargeForEtcd(status)
+
+const areAnnotationsTooMany = ({ details }: StatusError): boolean =>
   (details?.causes ?? []).some((c) => c.field === 'metadata.annotations' && c.reason === 'FieldValueTooLong')
 
+/**
+ * kube-apiserver passes on what etcd (1.5 MiB) or its client (2 MiB) says, as a fault of its own.
+ * @see go.etcd.io/etcd/api/v3/v3rpc/rpctypes (ErrGRPCRequestTooLarge), google.golang.org/grpc (prepareMsg)
+ */
+const isTooLargeForEtcd = ({ code, message }: StatusError): boolean =>
+  code === 500 && /\betcdserver: request is too large\b|\btrying to send message larger than max\b/.test(message)
+
 async function isOthersInTheWay(apply: RefusedApply, status: StatusError): Promise<boolean> {
-  const isTooLarge = status.code === 413 || areAnnotationsTooMany(status)
-  if (!isTooLarge && !isInvalid(status) && !isForbidden(status) && !isConflict(status)) return false
+  const isFull = isTooLarge(status)
+  if (!isFull && !isInvalid(status) && !isForbidden(status) && !isConflict(status)) return false
   const there = await lookAt(apply)
-  return there !== undefined && (isTooLarge || !isAsLeft(there, apply) || isHeldByOthers(there))
+  return there !== undefined && (isFull || !isAsLeft(there, apply) || isHeldByOthers(there))
 }
 
 async function lookAt({ client, kind, rendered, signal }: RefusedApply): Promise<KubeObject | undefined> {

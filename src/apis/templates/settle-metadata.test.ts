@@ -274,6 +274,11 @@ describe('settled', () => {
       ...{ reason: 'Invalid', message: 'too long' },
       ...{ retriable: true, isObstructed: true },
     })
+    for (const reason of ['RequestEntityTooLarge', 'InternalError'] as const) {
+      const large = new StatusError('etcdserver: request is too large', { reason })
+      const { results } = await settled({ templates: [template('t', { a: '1' })] }, large)
+      expect(results[0]?.failure).toMatchObject({ reason, isObstructed: true })
+    }
     const free = template('t', { a: '$(team)' })
     const parameters = [{ name: 'team', fromLabel: 'team' }]
     const chosen = { ...free, spec: { ...free.spec, parameters } }

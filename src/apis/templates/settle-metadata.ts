@@ -18,7 +18,7 @@ import {
   type WantedMetadata,
   wantedMetadata,
 } from './namespace-metadata.ts'
-import { areAnnotationsTooMany, isChosenFreely, obstructed } from './object-failures.ts'
+import { isChosenFreely, isTooLarge, obstructed } from './object-failures.ts'
 import type { ObjectResult } from './object-result.ts'
 import { evaluateParameters } from './parameters.ts'
 import { reasonOf } from './refusal-reason.ts'
@@ -137,7 +137,7 @@ export async function settleMetadata(
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined || isConflict(error)) throw error
-    const isObstructed = areAnnotationsTooMany(status) ? { isObstructed: true as const } : {}
+    const isObstructed = isTooLarge(status) ? { isObstructed: true as const } : {}
     const failure = { reason: reasonOf(status), message: status.message, retriable: true, ...isObstructed }
     return [...told, ...changes.map((change) => ({ template: change.template, object: titleOfKey(change), failure }))]
   }
