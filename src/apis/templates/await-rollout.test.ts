@@ -1,6 +1,7 @@
 /** What a client that waits for a template is told of how far it has got. */
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/client.ts'
+import { forbidden, notFound } from '../../kube/status-error.ts'
 import { presentGeneration, type RolloutState, rolloutStates } from './await-rollout.ts'
 import type { NamespaceTemplate, TemplateStatus } from './types.ts'
 
@@ -21,8 +22,23 @@ const figures = { matched: 4, synced: 2, failed: 1 }
 
 /** The first is listed, the others are changes; undefined = deleted. */
 async function told(...states: (NamespaceTemplate | undefined)[]): Promise<RolloutState[]> {
+  return toldBeside({ paused: 'true' }, ...states)
+}
+
+/** @param config the data of the ConfigMap that stops all templates, or why it can't be read */
+async function toldBeside(
+  config: Record<string, string> | Error,
+  ...states: (NamespaceTemplate | undefined)[]
+): Promise<RolloutState[]> {
   const [first, ...rest] = states
   const client = {
+    async get(_resource: unknown, { namespace, name }: { namespace: string; name: string }) {
+      if (config instanceof Error) throw config
+      return {
+        metadata: { namespace, name },
+        data: `${namespace}/${name}` === 'kube-system/borough-population' && config,
+      }
+    },
     list: async () => ({ items: first === undefined ? [] : [first], metadata: { resourceVersion: '7' } }),
     async *watch() {
       for (const object of rest)
@@ -64,6 +80,11 @@ describe('it is told', () => {
     {
       name: 'that all are paused, though nothing has looked at it',
       of: template({ ...progressing('False', 'PopulationPaused'), observedGeneration: 2 }),
+      state: { matched: 4, synced: 0, failed: 0, outcome: 'stopped', reason: 'PopulationPaused', message: 'nine' },
+    },
+    {
+      name: 'that all are paused in the middle of it, and how far it has come',
+      of: template(progressing('False', 'PopulationPaused')),
       state: { ...figures, outcome: 'stopped', reason: 'PopulationPaused', message: 'nine' },
     },
     {
@@ -82,6 +103,40 @@ describe('it is told', () => {
       { ...figures, synced: 3 },
       { ...figures, synced: 4, outcome: 'complete' },
     ])
+  })
+
+  describe('nothing of a stop that is over, though the status says it still', () => {
+    const done = template({ ...progressing('False', 'Complete'), synced: 4 })
+    const complete = [{ ...figures, synced: 4, outcome: 'complete' }]
+    const stopped = (reason: string, annotations: Record<string, string>, message = 'nine'): NamespaceTemplate => {
+      const { status = {}, metadata } = template(progressing('False', reason))
+      const conditions = (status.conditions ?? []).map((condition) => ({ ...condition, message }))
+      return { metadata: { ...metadata, annotations }, status: { ...status, conditions } }
+    }
+    const confirmed = 'policy.borough.dev/confirm-prune'
+    const paused = 'policy.borough.dev/pause-rollout'
+
+    test('confirmed', async () => {
+      expect(await told(stopped('TooManyPrunes', { [confirmed]: '3' }), done)).toEqual(complete)
+      expect(await told(stopped('TooManyPrunes', { [confirmed]: '2' }), done)).toMatchObject([{ outcome: 'stopped' }])
+    })
+
+    test('resumed', async () => {
+      const why = `it is paused by annotation ${paused}: no other`
+      expect(await told(stopped('Paused', {}, why), done)).toEqual(complete)
+      expect(await told(stopped('Paused', { [paused]: 'yes' }, why), done)).toMatchObject([{ outcome: 'stopped' }])
+      // By `pauseOnFailure`: nothing takes that away but a namespace that is mended.
+      expect(await told(stopped('Paused', {}), done)).toMatchObject([{ outcome: 'stopped' }])
+    })
+
+    test('the pause of all', async () => {
+      const all = stopped('PopulationPaused', {})
+      const configMaps = { group: '', resource: 'configmaps' }
+      expect(await toldBeside({}, all, done)).toEqual(complete)
+      expect(await toldBeside(notFound(configMaps, 'borough-population'), all, done)).toEqual(complete)
+      const unreadable = forbidden(configMaps, 'borough-population', 'no')
+      expect(await toldBeside(unreadable, all, done)).toMatchObject([{ outcome: 'stopped' }])
+    })
   })
 
   test('nothing until it was looked at', async () => {

@@ -23,6 +23,7 @@ describe('a template may set', () => {
     { name: 'nothing', spec: {} },
     { name: 'any label of its own', spec: labels({ 'example.com/a': 'b', c: '' }) },
     { name: 'labels that Kubernetes acts upon', spec: labels({ 'pod-security.kubernetes.io/enforce': 'restricted' }) },
+    { name: 'a version of a level', spec: labels({ 'pod-security.kubernetes.io/enforce-version': 'v1.30' }) },
     { name: 'what is not a domain of ours', spec: labels({ 'notborough.dev/a': 'b', 'policy.example.com/a': 'b' }) },
     { name: 'tokens', spec: labels({ a: '$(NAMESPACE)-x$(size)', b: '$(CREATOR).$(OWNER)' }) },
     { name: 'any text as an annotation', spec: annotations({ a: 'b c $$(what) $(free) $(CREATOR)' }) },
@@ -53,6 +54,16 @@ describe('a template may not set', () => {
     expect(told(annotations({ a: '$(size) $$(sise) $(sise)' }))).toEqual([
       `annotations[a]: Invalid value: "$(size) $$(sise) $(sise)": ${why} written $$(sise)`,
     ])
+  })
+
+  test.each([
+    ['enforce', 'strict', 'must be one of privileged, baseline, restricted'],
+    ['warn', 'Restricted', 'must be one of privileged, baseline, restricted'],
+    ['audit-version', '1.30', 'must be "latest" or "v1.x"'],
+  ])('a label %s of Pod Security that PodSecurity would refuse of each namespace', (label, value, why) => {
+    const key = `pod-security.kubernetes.io/${label}`
+    expect(told(labels({ [key]: value }))).toEqual([`labels[${key}]: Invalid value: "${value}": ${why}`])
+    expect(told(annotations({ [key]: value }))).toEqual([])
   })
 
   test('what Kubernetes acts upon by a token', () => {

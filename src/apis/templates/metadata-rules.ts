@@ -2,6 +2,7 @@
 import { type FieldError, fieldForbidden, fieldInvalid } from '../../kube/field-error.ts'
 import { member } from '../../kube/json-value.ts'
 import { isLabelValue, isQualifiedName } from '../../kube/names.ts'
+import { levelOf, levelProblem, modeLabels, parseVersion, versionProblem } from '../pods/security/pod-policy.ts'
 import { isDisabled, type Matcher } from './match.ts'
 import { type MetadataPart, metadataParts } from './namespace-metadata.ts'
 import { samplesOf } from './parameter-rules.ts'
@@ -10,6 +11,8 @@ import { hasToken, namedTokens, replaceTokens, tokensIn } from './tokens.ts'
 import { creatorKey, type NamespaceTemplate, type TemplateParameter } from './types.ts'
 
 const serverKeys: ReadonlySet<string> = new Set([creatorKey, 'kubernetes.io/metadata.name'])
+
+const podSecurityLabels = (['enforce', 'audit', 'warn'] as const).map(modeLabels)
 
 export function metadataErrors({ spec }: NamespaceTemplate): FieldError[] {
   return metadataParts.flatMap((part) =>
@@ -42,7 +45,18 @@ function keyErrors(
     const why = 'a token can not stand here: Kubernetes acts upon this key, and its value would be a user’s choice'
     return [fieldForbidden(field, why)]
   }
-  return part === 'labels' ? labelErrors(field, value, parameters) : []
+  if (part !== 'labels') return []
+  const problem = podSecurityProblem(key, value)
+  return problem === undefined ? labelErrors(field, value, parameters) : [fieldInvalid(field, value, problem)]
+}
+
+/** What PodSecurity refuses of a namespace: a level that is none would let no namespace of the template be created. */
+function podSecurityProblem(key: string, value: string): string | undefined {
+  for (const [level, version] of podSecurityLabels) {
+    if (key === level) return levelOf(value) === undefined ? levelProblem : undefined
+    if (key === version) return parseVersion(value) === undefined ? versionProblem : undefined
+  }
+  return undefined
 }
 
 /** As far as it can be known: what the names of users and namespaces make of it shows when one is created. */
