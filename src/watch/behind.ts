@@ -39,9 +39,12 @@ export async function endThoseBehind(
   { totalBytes, flowBytes }: PendingLimits,
   turns: Turns,
 ): Promise<readonly string[]> {
+  const slice = turns.slice()
   const behind = new Map<string, WatchSession[]>()
   let atMost = 0
   for (const session of sessions) {
+    const pause = slice.pause()
+    if (pause) await pause
     if (session.pendingBytes === 0) continue
     atMost += session.pendingBytes * copies
     const ofFlow = behind.get(session.flow)
@@ -55,7 +58,6 @@ export async function endThoseBehind(
     session.cutOff()
     ended.push(session.flow)
   }
-  const slice = turns.slice()
   const flows: Kept[] = []
   for (const of of behind.values()) {
     const leastBehindFirst = of.toSorted((a, b) => a.pendingBytes - b.pendingBytes)

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import http2 from 'node:http2'
 import type { Readable } from 'node:stream'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { failure } from '../support/refusal.ts'
 import { answerIn, everything, type GivenLimits, type Listening, largeBytes, startListening } from './listening.ts'
 
@@ -244,5 +244,31 @@ describe('attack: memory', () => {
       .toBe(true)
     expect([...world.lines]).toEqual([{ bound: 'unread_memory', flow: 'user eve', times: 1 }])
     expect(reader.closed).toBe(false)
+  })
+
+  test('hundreds of them on one connection are cut a few in each turn of the loop', async () => {
+    world = await startListening({ budget: { totalBytes: 20 * mib, flowBytes: mib } })
+    const options = { ca: world.ca, settings: { initialWindowSize: 0 } }
+    const session = http2.connect(`https://127.0.0.1:${world.port}`, options).on('error', () => {})
+    for (let i = 0; i < 200; i++) session.request({ ':path': '/small', 'x-user': 'eve' }).on('error', () => {})
+    await expect.poll(() => world.asked.length).toBe(200)
+    // A stream more takes a millisecond more.
+    let ms = 0
+    using _ = vi.spyOn(performance, 'now').mockImplementation(() => ms++)
+    const cut = (): number => world.overload.incidents.counts.get('unread_memory') ?? 0
+    const inTurns = [cut()]
+    await expect
+      .poll(async () => {
+        await world.clock.advance(1000)
+        for (let turn = 0; turn < 100; turn++) {
+          await new Promise((resolve) => setImmediate(resolve))
+          inTurns.push(cut())
+        }
+        return cut()
+      })
+      .toBe(200)
+    const mostInOne = Math.max(...inTurns.map((all, i) => all - (inTurns[i - 1] ?? 0)))
+    expect(mostInOne).toBeLessThan(50)
+    session.destroy()
   })
 })

@@ -270,8 +270,13 @@ export class Connection implements Inlet, BodyObserver {
     return bytes
   }
 
-  cutUnread(): void {
-    for (const exchange of this.#exchanges) if (exchange.unreadBytes > 0) exchange.cut('unread_memory')
+  /** Goes on after each answer that was cut off: to end a stream takes some 0.06 ms, and there may be hundreds. */
+  *cutUnread(): Generator<void> {
+    for (const exchange of [...this.#exchanges]) {
+      if (exchange.unreadBytes === 0) continue
+      exchange.cut('unread_memory')
+      yield
+    }
     if (this.unreadBytes > 0) this.destroy()
   }
 

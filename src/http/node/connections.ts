@@ -10,6 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { type Slice, Turns } from '../../base/turns.ts'
 import { tooManyRequests } from '../../kube/status-error.ts'
 import { addressGroup } from '../address-group.ts'
 import { flowOf } from '../flow-of.ts'
@@ -34,6 +35,9 @@ export class Connections {
   readonly #intake: Intake
   readonly #gathered: Gathered
   readonly #forget: () => void
+  /** Of its own: a look comes to its end beside many long lists, whose slices would each go first. */
+  readonly #turns = new Turns()
+  #isLooking = false
 
   /** `gathered`: where what connections bring takes turns. */
   constructor(overload: Overload, gathered: Gathered, limit: number, reserved: boolean) {
@@ -173,18 +177,31 @@ export class Connections {
     else if (connection.user !== undefined) count(this.#byUser, connection.flow, -1)
   }
 
+  /** In slices: thousands of watches may be open. Those that take longer than a period are looked at less often. */
   #look(nowMs: number): boolean {
-    let unread = 0
-    for (const connection of this.#all.values()) {
-      connection.look(nowMs)
-      unread += connection.unreadBytes
-    }
-    if (unread > this.#overload.budget.limits.flowBytes) this.#cutUnread(unread)
+    if (!this.#isLooking) void this.#lookAtAll(nowMs)
     return this.#all.size > 0
   }
 
+  async #lookAtAll(nowMs: number): Promise<void> {
+    this.#isLooking = true
+    try {
+      const slice = this.#turns.slice()
+      let unread = 0
+      for (const connection of this.#all.values()) {
+        connection.look(nowMs)
+        unread += connection.unreadBytes
+        const pause = slice.pause()
+        if (pause) await pause
+      }
+      if (unread > this.#overload.budget.limits.flowBytes) await this.#cutUnread(unread, slice)
+    } finally {
+      this.#isLooking = false
+    }
+  }
+
   /** Of the flow that has most the connection that has most, and so on: until no flow, and not all, have too much. */
-  #cutUnread(unread: number): void {
+  async #cutUnread(unread: number, slice: Slice): Promise<void> {
     const { totalBytes, flowBytes } = this.#overload.budget.limits
     const flows = [...Map.groupBy(this.#all.values(), ({ flow }) => flow).values()].map((connections) => {
       const each = connections.map((connection) => ({ connection, bytes: connection.unreadBytes }))
@@ -199,7 +216,10 @@ export class Connections {
       if (left <= totalBytes && largest.bytes <= flowBytes) return
       const cut = largest.smallestFirst.pop()
       if (cut === undefined) return
-      cut.connection.cutUnread()
+      for (const _ of cut.connection.cutUnread()) {
+        const pause = slice.pause()
+        if (pause) await pause
+      }
       largest.bytes -= cut.bytes
       left -= cut.bytes
     }
