@@ -93,7 +93,7 @@ describe.each(anyCluster)('$where', ({ where, start }) => {
     expect(status).toMatchObject({ matched: 1, synced: 0, failed: 0, extended: 1 })
     expect(conditionOf(status, 'Synced')).toMatchObject({
       status: 'False',
-      message: 'In 1 of 1 namespaces others have added to what the template says',
+      message: `In 1 of 1 namespaces others have added to what the template says: ${namespace}`,
     })
     expect(conditionOf(status, 'Progressing')).toMatchObject({ status: 'False', reason: 'Complete' })
     expect(await world.events(namespace, 'PopulationExtended')).toEqual([

@@ -111,7 +111,7 @@ test('the tally of a template is what going through all its entries again would 
               .map((n) => ledger.find(template, n))
               .filter((e): e is LedgerEntry => e !== undefined)
             const failing = entries.filter((e) => e.failures.length > 0)
-            const { failures, ...figures } = ledger.tally(version(template, generation, 'x'))
+            const { failures, extendedIn, ...figures } = ledger.tally(version(template, generation, 'x'))
             const holding = entries.filter(
               (e) => e.isSelected && e.failures.length === 0 && e.version.template.metadata.generation === generation,
             )
@@ -123,6 +123,12 @@ test('the tally of a template is what going through all its entries again would 
               skipped: holding.filter((e) => e.isSkipping && !e.isExtended).length,
               extended: holding.filter((e) => e.isExtended).length,
             })
+            const extended = namespaces.filter((n) => {
+              const entry = ledger.find(template, n)
+              return entry?.isExtended && holding.includes(entry)
+            })
+            expect(extendedIn).toHaveLength(Math.min(3, extended.length))
+            expect(extended).toEqual(expect.arrayContaining([...extendedIn]))
             const all = failing.flatMap((e) => e.failures)
             const withIt = failing.filter((e) => e.version.template.metadata.generation === generation)
             expect(ledger.failing(template, generation)).toBe(withIt.length)

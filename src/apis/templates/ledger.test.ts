@@ -167,6 +167,7 @@ test('a template that is gone leaves nothing, and one of its name begins anew', 
     untried: 0,
     skipped: 0,
     extended: 0,
+    extendedIn: [],
     failures: [],
   })
   expect(ledger.find('t', 'n')).toBeUndefined()

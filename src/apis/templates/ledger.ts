@@ -42,6 +42,8 @@ export const isSameVersion = (a: Matcher | undefined, b: Matcher): boolean =>
 
 /** Failures a status lists. */
 const listedFailures = 10
+/** Namespaces that a message names. */
+const namedNamespaces = 3
 
 export interface Tally {
   /** Namespaces of which anything is known. */
@@ -55,7 +57,9 @@ export interface Tally {
   readonly skipped: number
   /** Selected namespaces that hold all of this version, and others have added to it. */
   readonly extended: number
-  /** The first of them; before others, those for which a rollout waits. */
+  /** The first of these namespaces. */
+  readonly extendedIn: readonly string[]
+  /** The first of those that failed; before others, those for which a rollout waits. */
   readonly failures: readonly TemplateFailure[]
 }
 
@@ -74,8 +78,8 @@ interface Page {
   readonly holding: Map<string, number>
   /** Version → selected namespaces that hold it but for what was left out. */
   readonly skipping: Map<string, number>
-  /** Version → selected namespaces that hold it and more. */
-  readonly extending: Map<string, number>
+  /** Version → the selected namespaces that hold it and more. */
+  readonly extending: Map<string, Set<string>>
 }
 
 const versionKey = (version: Matcher): string => `${version.template.metadata.uid} ${generationOf(version)}`
@@ -135,13 +139,15 @@ export class TemplateLedger {
         append(failures, page.entries.get(namespace)?.failures ?? [])
       }
     }
+    const extending = page.extending.get(versionKey(version)) ?? new Set<string>()
     return {
       known: page.entries.size,
       synced: page.holding.get(versionKey(version)) ?? 0,
       failed: page.failing.size + page.failingAside.size,
       untried: countUntried(page, generationOf(version)),
       skipped: page.skipping.get(versionKey(version)) ?? 0,
-      extended: page.extending.get(versionKey(version)) ?? 0,
+      extended: extending.size,
+      extendedIn: firstOf(extending),
       failures: failures.slice(0, listedFailures),
     }
   }
@@ -187,8 +193,8 @@ export class TemplateLedger {
     const page: Page = known ?? emptyPage()
     this.#byTemplate.set(template, page)
     const { entries, failing, failingAside } = page
-    count(page, entries.get(namespace), -1)
-    count(page, next, 1)
+    count(page, namespace, entries.get(namespace), -1)
+    count(page, namespace, next, 1)
     if (next === undefined) entries.delete(namespace)
     else entries.set(namespace, next)
     const is = next === undefined || next.failures.length === 0 ? undefined : isAside(next) ? failingAside : failing
@@ -240,7 +246,7 @@ const isSameEntry = (a: LedgerEntry, b: LedgerEntry): boolean =>
   a.isExtended === b.isExtended &&
   (a.isUnrendered ?? false) === (b.isUnrendered ?? false)
 
-function count(page: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
+function count(page: Page, namespace: string, entry: LedgerEntry | undefined, step: 1 | -1): void {
   if (entry === undefined) return
   const { failingWith, asideWith, holding, skipping, extending } = page
   if (entry.failures.length > 0) {
@@ -249,9 +255,22 @@ function count(page: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
     add(failingWith, generation, step)
     if (entry.takesNoPlace) add(asideWith, generation, step)
   } else if (entry.isSelected) {
-    const counts = entry.isExtended ? extending : entry.isSkipping ? skipping : holding
-    add(counts, versionKey(entry.version), step)
+    const version = versionKey(entry.version)
+    if (entry.isExtended) name(extending, version, namespace, step)
+    else add(entry.isSkipping ? skipping : holding, version, step)
   }
+}
+
+function firstOf(namespaces: Iterable<string>): string[] {
+  const first: string[] = []
+  for (const namespace of namespaces) if (first.push(namespace) === namedNamespaces) break
+  return first
+}
+
+function name(named: Map<string, Set<string>>, version: string, namespace: string, step: 1 | -1): void {
+  const namespaces = named.get(version) ?? new Set()
+  if (step === 1) named.set(version, namespaces.add(namespace))
+  else if (namespaces.delete(namespace) && namespaces.size === 0) named.delete(version)
 }
 
 function add<K>(counts: Map<K, number>, key: K, step: 1 | -1): void {

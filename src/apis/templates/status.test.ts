@@ -10,7 +10,7 @@ const before = '2026-11-20T06:00:00Z'
 
 const none: Findings = {
   ...{ matched: 0, synced: 0, failed: 0, untried: 0, skipped: 0, extended: 0, waiting: 0, known: 0 },
-  ...{ failures: [], kinds: [], halt: undefined },
+  ...{ failures: [], kinds: [], halt: undefined, extendedIn: [] },
 }
 const template = (more: Partial<NamespaceTemplate> = {}, metadata: object = {}): NamespaceTemplate => ({
   metadata: { name: 't', generation: 3, ...metadata },
@@ -173,8 +173,18 @@ describe('conditions', () => {
     },
     {
       name: 'others have added to one',
-      found: { matched: 3, synced: 2, extended: 1 },
-      synced: ['False', 'Extended', 'In 1 of 3 namespaces others have added to what the template says'],
+      found: { matched: 3, synced: 2, extended: 1, extendedIn: ['a'] },
+      synced: ['False', 'Extended', 'In 1 of 3 namespaces others have added to what the template says: a'],
+      progressing: reached,
+    },
+    {
+      name: 'others have added to more than are named',
+      found: { matched: 9, synced: 4, extended: 5, extendedIn: ['a', 'b', 'c'] },
+      synced: [
+        'False',
+        'Extended',
+        'In 5 of 9 namespaces others have added to what the template says: a, b, c and 2 more',
+      ],
       progressing: reached,
     },
     {

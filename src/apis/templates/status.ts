@@ -56,7 +56,7 @@ const allHold = (skipped: number): string =>
 
 function whyNotSynced(
   { template }: Matcher,
-  { halt, matched, failed, extended, waiting }: Findings,
+  { halt, matched, failed, extended, extendedIn, waiting }: Findings,
   behind: number,
 ): string {
   if (template.metadata.deletionTimestamp !== undefined)
@@ -64,7 +64,11 @@ function whyNotSynced(
   if (halt?.reason === unreadReason) return `What it gives can not be told: ${halt.message}`
   if (behind > 0 || failed > 0) return differing(Math.max(behind, failed), matched)
   if (waiting > 0) return `${waiting} namespaces that it no longer selects hold its objects still`
-  return `In ${extended} of ${matched} namespaces others have added to what the template says`
+  const others = extended > extendedIn.length ? ` and ${extended - extendedIn.length} more` : ''
+  return (
+    `In ${extended} of ${matched} namespaces others have added to what the template says: ` +
+    `${extendedIn.join(', ')}${others}`
+  )
 }
 
 /** What is in force while the newest reaches none. One that a newer version knows is left as that says. */
