@@ -115,14 +115,17 @@ Examples:
 }
 
 async function readTemplates(file: string): Promise<KubeObject[]> {
-  const { isTemplate } = await import('../apis/templates/plan.ts')
+  const { isServedTemplate, servedTemplates } = await import('../apis/templates/plan.ts')
   const all = await readDocuments(file, '--filename')
-  const templates = all.filter(isTemplate)
-  const others = all.filter((object) => !isTemplate(object))
+  const templates = all.filter(isServedTemplate)
+  const others = all.filter((object) => !isServedTemplate(object))
   // A template of a mistyped group is none of the others: left out, it would look as if it changed nothing.
   const wrong = others.find(({ kind }) => templates.length === 0 || kind === 'NamespaceTemplate')
   if (wrong !== undefined) {
-    throw new Error(`${file}: only NamespaceTemplates can be planned, this is a ${wrong.kind} of ${wrong.apiVersion}`)
+    const told = `${wrong.kind ?? 'object without a kind'} of ${wrong.apiVersion ?? 'no apiVersion'}`
+    throw new Error(
+      `${file}: only NamespaceTemplates of ${servedTemplates} can be planned, this is a ${visibleText(told)}`,
+    )
   }
   if (others.length > 0) {
     const names = others.map(({ kind, metadata }) => `${kind} ${metadata?.name}`).join(', ')

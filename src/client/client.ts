@@ -43,6 +43,8 @@ export interface WatchOptions {
 
 export interface WriteOptions {
   readonly dryRun?: boolean
+  /** Fields that are unknown, or there twice, are refused, as kubectl has them refused; else they are warned of. */
+  readonly isStrict?: boolean
   readonly fieldManager?: string
   readonly subresource?: string
   readonly includeUninitialized?: boolean

@@ -344,11 +344,12 @@ function callOf({ signal, onWarning }: Pick<WriteOptions, 'signal' | 'onWarning'
 }
 
 function writeQuery(options: WriteOptions, force = false): URLSearchParams {
-  const { fieldManager, dryRun = false, includeUninitialized = false } = options
-  if (fieldManager === undefined && !dryRun && !force && !includeUninitialized) return noQuery
+  const { fieldManager, dryRun = false, isStrict = false, includeUninitialized = false } = options
+  if (fieldManager === undefined && !dryRun && !isStrict && !force && !includeUninitialized) return noQuery
   const query = new URLSearchParams()
   if (fieldManager !== undefined) query.set('fieldManager', fieldManager)
   if (dryRun) query.set('dryRun', 'All')
+  if (isStrict) query.set('fieldValidation', 'Strict')
   if (force) query.set('force', 'true')
   if (includeUninitialized) query.set('includeUninitialized', 'true')
   return query

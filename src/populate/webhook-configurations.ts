@@ -8,11 +8,16 @@
  * annotations or an end, which CEL can't say.
  */
 import { expiresAtAnnotation, expirySourceAnnotation, ttlAnnotation } from '../apis/expiry/types.ts'
-import { metadataHoldersAnnotation, metadataVersionsAnnotation, templateResource } from '../apis/templates/types.ts'
+import {
+  askedAnnotation,
+  metadataHoldersAnnotation,
+  metadataVersionsAnnotation,
+  templateResource,
+} from '../apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { installName } from './names.ts'
 import { heldNamespaces, holdConditions, holdRules } from './policies/hold.ts'
-import { askedAnnotation, ruleOf } from './policies/policy.ts'
+import { ruleOf } from './policies/policy.ts'
 import {
   protectedStatusRules,
   protectionConditions,

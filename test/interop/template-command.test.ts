@@ -70,7 +70,9 @@ test('plan exits 0 where nothing would change, 2 where something would, 1 where 
     { template: 't', isNew: false, matched: 2, namespaces: [{ namespace: 'team-a' }, { namespace: 'team-b' }] },
   ])
   expect(none).toMatchObject({ code: 1, stdout: '' })
-  expect(none.stderr).toMatch(/^borough: .*only NamespaceTemplates can be planned, this is a Config of v1\n$/)
+  expect(none.stderr).toMatch(
+    /^borough: .*only NamespaceTemplates of policy.borough.dev\/v1alpha1 can be planned, this is a Config of v1\n$/,
+  )
 })
 
 test('plan of a file with other objects too leaves those out, and says so; not one of a mistyped group', async () => {
@@ -91,10 +93,34 @@ test('plan of a file with other objects too leaves those out, and says so; not o
   expect(refused).toEqual({
     code: 1,
     stderr:
-      `borough: ${join(folder, 'other.yaml')}: only NamespaceTemplates can be planned, this is a NamespaceTemplate ` +
-      'of policy.borouh.dev/v1\n',
+      `borough: ${join(folder, 'other.yaml')}: only NamespaceTemplates of policy.borough.dev/v1alpha1 can be ` +
+      'planned, this is a NamespaceTemplate of policy.borouh.dev/v1\n',
     stdout: '',
   })
+})
+
+test.each([
+  [
+    'a version that is not served',
+    'apiVersion: policy/v1alpha1',
+    'apiVersion: policy/v1',
+    'NamespaceTemplate of policy/v1',
+  ],
+  ['no version', 'apiVersion: policy/v1alpha1\n', '', 'NamespaceTemplate of no apiVersion'],
+  ['no kind', 'kind: NamespaceTemplate\n', '', 'object without a kind of policy/v1alpha1'],
+])('there is no plan of a template with %s', async (name, from, to, told) => {
+  const file = join(folder, `${name.replaceAll(' ', '-')}.yaml`)
+  await writeFile(file, manifest('2').replace(from, to))
+  const why = `only NamespaceTemplates of policy.borough.dev/v1alpha1 can be planned, this is a ${told}`
+  expect(await run('plan', '-f', file)).toEqual({ code: 1, stdout: '', stderr: `borough: ${file}: ${why}\n` })
+})
+
+test('there is no plan of a template with a mistyped field, which kubectl would have refused', async () => {
+  const file = join(folder, 'mistyped.yaml')
+  await writeFile(file, manifest('2').replace('  templates:', '  driftpolicy: Report\n  templates:'))
+  const refused = await run('plan', '-f', file)
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toMatch(/unknown field "spec\.driftpolicy"\n$/)
 })
 
 test('describe says what the author of a namespace has to give', async () => {

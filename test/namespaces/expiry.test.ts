@@ -15,7 +15,7 @@ const ttl = 'borough.dev/ttl'
 const source = 'borough.dev/expiry-template'
 const noTime = 'must be a time as RFC 3339 has it, such as 2030-12-31T18:00:00Z'
 const of72h = 'NamespaceTemplate "preview" lets its namespaces live for 72h'
-const noLifetime = 'must be a duration of a second or more, such as 90m or 24h'
+const noLifetime = 'must be a duration of a second or more, such as 90m or 720h: there are no days'
 const field = `metadata.annotations[${at}]`
 
 let plane: TestControlPlane
@@ -333,11 +333,11 @@ describe('of a template', () => {
   test.each<{ given: JsonObject; faults: string[] }>([
     {
       given: { default: '1d' },
-      faults: ['spec.expiry.default: Invalid value: "1d": must be a duration of a second or more, such as 90m or 24h'],
+      faults: [`spec.expiry.default: Invalid value: "1d": ${noLifetime}`],
     },
     {
       given: { max: '0s' },
-      faults: ['spec.expiry.max: Invalid value: "0s": must be a duration of a second or more, such as 90m or 24h'],
+      faults: [`spec.expiry.max: Invalid value: "0s": ${noLifetime}`],
     },
     {
       given: { default: '2h', max: '1h' },

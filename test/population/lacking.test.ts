@@ -52,6 +52,9 @@ test('a quota that is used up: in a namespace that waits for its templates, too'
   const text = await why('team')
   expect(text).toContain('Namespace team is Initializing')
   expect(text).toMatch(
+    /\n\* its templates could not give it all that it must have\n {2}who must act: who is named below with each object /,
+  )
+  expect(text).toMatch(
     /\n\* ConfigMap\/\w+ of NamespaceTemplate "t" is not as it says \(Forbidden\)\n {2}who must act: who may write in /,
   )
   expect(text).toContain('\n    kubectl get clusterresourcequota q -o yaml\n')

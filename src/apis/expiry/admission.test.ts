@@ -113,13 +113,13 @@ describe('the end of a namespace', () => {
       'no duration',
       { [ttl]: 'soon' },
       'metadata.annotations[borough.dev/ttl]: Invalid value: "soon": must be a duration of a second or more, such as ' +
-        '90m or 24h',
+        '90m or 720h: there are no days',
     ],
     [
       'a long text',
       { [ttl]: 'x'.repeat(5000) },
       `metadata.annotations[borough.dev/ttl]: Invalid value: "${'x'.repeat(128)}"...: must be a duration of a second ` +
-        'or more, such as 90m or 24h',
+        'or more, such as 90m or 720h: there are no days',
     ],
     [
       'a long text in place of a time',

@@ -54,7 +54,7 @@ function boundOf(template: string, text: string | undefined): Bound | undefined 
 const shorter = (a: Bound | undefined, b: Bound | undefined): Bound | undefined =>
   a === undefined || (b !== undefined && b.ms < a.ms) ? b : a
 
-export const noLifetime = 'must be a duration of a second or more, such as 90m or 24h'
+export const noLifetime = 'must be a duration of a second or more, such as 90m or 720h: there are no days'
 
 /** Of `spec.expiry`. */
 export function templateExpiryErrors(expiry: TemplateExpiry): FieldError[] {

@@ -18,7 +18,7 @@ import {
   namespaceTemplateInitializer,
 } from '../initializers/types.ts'
 import { explainTemplates } from '../templates/explain.ts'
-import { explainFailures } from '../templates/explain-failures.ts'
+import { explainFailures, notTried, triedInVain } from '../templates/explain-failures.ts'
 import { pendingLabel } from '../templates/types.ts'
 import type { Explanation, Help, Obstacle } from './explanation.ts'
 import { dryRunRefusals, refusalsIn } from './refused-deletion.ts'
@@ -46,7 +46,7 @@ export async function explainNamespace(
   if (namespace.metadata.deletionTimestamp !== undefined) return explainTerminating(client, namespace, clock, signal)
   if (namespace.spec?.initializers !== undefined) return explainInitializing(client, namespace, signal)
   if (namespace.metadata.labels?.[pendingLabel] !== undefined)
-    return { ...explainGate(namespace), ...(await explainFailures(client, namespace, signal)) }
+    return explainGate(namespace, await explainFailures(client, namespace, signal))
   const dryRun = (): Promise<unknown> => client.delete(namespaceResource, { name }, { dryRun: true, signal })
   return {
     namespace: name,
@@ -104,6 +104,7 @@ async function explainInitializing(client: Client, namespace: Namespace, signal:
   const since = condition?.lastTransitionTime ?? creationTimestamp
   const deadline = result ? undefined : await endOfTurn(client, namespace, awaited, condition, signal)
   const giveUp: Help = { command: `kubectl delete namespace ${name}`, effect: 'give the namespace up' }
+  const failures = await explainFailures(client, namespace, signal)
   const obstacle: Obstacle = result
     ? {
         what: `initialization failed: ${result.message ?? result.reason ?? 'no reason given'}`,
@@ -111,8 +112,9 @@ async function explainInitializing(client: Client, namespace: Namespace, signal:
         helps: [giveUp],
       }
     : {
-        what: `initializer ${awaited} has not acted yet`,
-        who: whoInitializes(awaited),
+        ...(awaited === namespaceTemplateInitializer && failures.lacking !== undefined
+          ? triedInVain
+          : { what: `initializer ${awaited} has not acted yet`, who: whoInitializes(awaited) }),
         ...(since ? { since } : {}),
         ...(deadline === undefined ? {} : { until: deadline.until }),
         ...progressOf(condition),
@@ -132,16 +134,15 @@ async function explainInitializing(client: Client, namespace: Namespace, signal:
     ...(deadline === undefined ? [] : [`when its time is over ${deadline.outcome}`]),
     ...(later.length > 0 ? [`after it, in this order: ${later.join(', ')}`] : []),
   ])
-  return { ...explanation, ...(await explainFailures(client, namespace, signal)) }
+  return { ...explanation, ...failures }
 }
 
 /** On a cluster without initializers, where `borough populate` gives namespaces their templates. */
-function explainGate(namespace: Namespace): Explanation {
+function explainGate(namespace: Namespace, failures: Pick<Explanation, 'lacking'>): Explanation {
   const { name = '', creationTimestamp } = namespace.metadata
   const populated = conditionOf(namespace, 'Populated')
   const obstacle: Obstacle = {
-    what: 'its templates have not been applied yet',
-    who: 'borough populate: its controller applies the NamespaceTemplates that match',
+    ...(failures.lacking === undefined ? notTried : triedInVain),
     ...(creationTimestamp ? { since: creationTimestamp } : {}),
     ...(populated?.status === 'False' && populated.message ? { progress: populated.message } : {}),
     helps: [
@@ -153,7 +154,7 @@ function explainGate(namespace: Namespace): Explanation {
       { command: `kubectl delete namespace ${name}`, effect: 'give the namespace up' },
     ],
   }
-  return heldBy(namespace, obstacle)
+  return { ...heldBy(namespace, obstacle), ...failures }
 }
 
 function heldBy(namespace: Namespace, obstacle: Obstacle, notes: readonly string[] = []): Explanation {

@@ -182,6 +182,16 @@ describe('who creates a namespace', () => {
     expect(judged({ ...given, object: namespace({}, { [optOut]: 'true' }) }).warnings).toEqual([])
   })
 
+  test('is told of an annotation that nothing reads', () => {
+    const told = [
+      'annotation borough.dev/tll does nothing: those that do are borough.dev/owner, borough.dev/ttl, ' +
+        'borough.dev/expires-at, borough.dev/deletion-protection, policy/namespace-template-opt-out',
+    ]
+    expect(judged({ object: namespace({}, { 'borough.dev/tll': '24h' }) }).warnings).toEqual(told)
+    const kept = ['borough.dev/expiry-template', 'borough.dev/given-initializers', 'policy.borough.dev/asks-webhooks']
+    for (const key of kept) expect(judged({ object: namespace({}, { [key]: 'x' }) }).warnings).toEqual([])
+  })
+
   test('is told in a dry run what it would hold, twenty objects at most', () => {
     const many = Array.from({ length: 22 }, (_, i) => configMap(`c${i}`))
     const { warnings } = judged({ templates: [template('t', { templates: many })], dryRun: true })

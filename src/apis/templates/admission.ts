@@ -13,7 +13,6 @@ import { objectOf } from '../../admission/object-of.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { andThen, type Eventual } from '../../base/eventual.ts'
 import { runInSlices } from '../../base/resumable.ts'
-import { wordWarnings } from '../../kube/annotation-words.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import { forbidden } from '../../kube/status-error.ts'
@@ -44,6 +43,7 @@ import {
   templateGroups,
   templateResourceName,
 } from './types.ts'
+import { namespaceWarnings, optOutWarnings } from './unread-keys.ts'
 
 export interface TemplateAdmissionDeps extends JudgeTemplateDeps {
   readonly authorizer: Authorizer
@@ -132,6 +132,7 @@ function judgeNamespaceAhead(a: Attributes, deps: TemplateAdmissionDeps): Eventu
 /** @throws StatusError Forbidden */
 function checkNamespace(a: Attributes, deps: TemplateAdmissionDeps): void {
   const namespace = objectOf(namespaceResource, a)
+  for (const warning of namespaceWarnings(namespace, a.oldObject)) a.warn(warning)
   if (namespace.metadata.annotations?.[ownerKey] !== undefined) checkOwner(a, deps.authorizer)
   if (a.operation === 'CREATE') checkNew(a, namespace, deps)
   else checkMoved(a, namespace, a.oldObject as Namespace, deps)
@@ -202,11 +203,9 @@ function annotate(namespace: Unvalidated, key: string, value: string): Unvalidat
   return { ...namespace, metadata: { ...namespace.metadata, annotations } }
 }
 
-const optOutWords = [[optOutAnnotation, 'true']] as const
-
 function checkOptOut(a: Attributes, { authorizer }: TemplateAdmissionDeps, namespace: Namespace): void {
   if (mayDo(authorizer, a.user, 'optout', '')) {
-    for (const warning of wordWarnings(optOutWords, namespace, a.oldObject)) a.warn(warning)
+    for (const warning of optOutWarnings(namespace, a.oldObject)) a.warn(warning)
     return
   }
   throw forbidden(

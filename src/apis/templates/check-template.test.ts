@@ -291,6 +291,18 @@ describe('its author', () => {
     ])
   })
 
+  test('is warned of a mistyped annotation', () => {
+    const template = {
+      ...of({}),
+      metadata: { name: 't', annotations: { 'policy/namespace-template-require': 'true' } },
+    }
+    expect(checked({ template }).warnings).toEqual([
+      'annotation policy/namespace-template-require does nothing: those that do are policy/namespace-template-apply, ' +
+        'policy/namespace-template-require-permission, policy.borough.dev/confirm-prune, ' +
+        'policy.borough.dev/pause-rollout',
+    ])
+  })
+
   test('keeps texts that were accepted when they were written', () => {
     const old = of({ templates: [configMap('a', { data: { a: '$(what)' } })] })
     expect(refusal({ template: { ...old, metadata: { name: 't', labels: { a: 'b' } } }, old })).toBeUndefined()

@@ -5,7 +5,6 @@
 import type { Attributes } from '../../admission/admission.ts'
 import { append } from '../../base/append.ts'
 import type { Resumable } from '../../base/resumable.ts'
-import { wordWarnings } from '../../kube/annotation-words.ts'
 import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooLong } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
@@ -33,17 +32,8 @@ import { roleWarnings } from './role-warnings.ts'
 import { rolloutErrors } from './rollout-limits.ts'
 import { keyClashes, objectClashes } from './template-clashes.ts'
 import { noveltyOf, objectsOf } from './template-objects.ts'
-import {
-  applyAnnotation,
-  type NamespaceTemplate,
-  requirePermissionAnnotation,
-  type TemplateParameter,
-} from './types.ts'
-
-const words = [
-  [applyAnnotation, 'disable'],
-  [requirePermissionAnnotation, 'true'],
-] as const
+import type { NamespaceTemplate, TemplateParameter } from './types.ts'
+import { templateWarnings } from './unread-keys.ts'
 
 export interface CheckTemplateDeps extends AuthorRightsDeps {
   /** All templates, with their selectors parsed. */
@@ -78,7 +68,7 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
     append(errors, keyClashes(template, deps))
   }
   if (errors.length > 0) throw invalid(a.type, a.name, errors)
-  for (const warning of wordWarnings(words, template, old)) a.warn(warning)
+  for (const warning of templateWarnings(template, old)) a.warn(warning)
   const lacks = old === undefined ? [] : [...lackingToLetGo(deps, a.user, template, old)]
   if (asksAuthor) {
     append(lacks, lackingRights(deps, a.user, template, old))

@@ -28,7 +28,8 @@ export async function dryRunTemplate(
   { apiVersion: _a, kind: _k, metadata, ...content }: KubeObject,
   asking: Asking,
 ): Promise<NamespaceTemplate> {
-  const options = { dryRun: true, ...asking }
+  // As kubectl writes it: what would be refused of a mistyped field is no plan without it.
+  const options = { dryRun: true, isStrict: true, ...asking }
   const { labels, annotations } = metadata
   const name = nameOf(metadata)
   if (present === undefined) {

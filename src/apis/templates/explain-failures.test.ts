@@ -52,6 +52,12 @@ describe('it is told who must act, and how', () => {
       who: 'who looks after the source that it is copied from',
       helps: [],
     })),
+    {
+      reason: 'SourceMissing',
+      message: 'can not be read: secrets "s" is forbidden: User "a" cannot list resource "secrets"',
+      who: 'who gives the account of borough populate its rights',
+      helps: ['kubectl get namespacetemplate t -o yaml | borough populate --print-manifests -f -'],
+    },
     { reason: 'UnknownKind', who: `who installs kinds in the cluster, or ${authors}`, helps: [] },
     ...['Invalid', 'Forbidden'].map((reason) => ({
       reason,

@@ -21,6 +21,17 @@ interface Lack {
   readonly template: string | undefined
 }
 
+/** What holds up a namespace where `borough populate` has not come to it. */
+export const notTried: Pick<Obstacle, 'what' | 'who'> = {
+  what: 'its templates have not been applied yet',
+  who: 'borough populate: its controller applies the NamespaceTemplates that match',
+}
+/** Where the controller has acted, and can't help. */
+export const triedInVain: Pick<Obstacle, 'what' | 'who'> = {
+  what: 'its templates could not give it all that it must have',
+  who: 'who is named below with each object that is missing; it is tried again',
+}
+
 /** One for each that the namespace tells of; absent where it tells of none. */
 export async function explainFailures(
   client: Pick<Client, 'list'>,
@@ -68,6 +79,7 @@ type Advice = Pick<Obstacle, 'who' | 'helps'>
 
 const authors = 'who writes the template'
 const tenants = 'who may write in this namespace'
+const whoGrants = 'who gives the account of borough populate its rights'
 
 function adviceOn(lack: Lack): Advice {
   const quota = /\bexceeded quota: ([^,\s]+), /.exec(lack.message)?.[1]
@@ -103,6 +115,8 @@ function adviceOn(lack: Lack): Advice {
       }
     case 'SourceMissing':
     case 'SourceRefused':
+      // As API servers word it: the source may be there.
+      if (/ is forbidden: User /.test(lack.message)) return { who: whoGrants, helps: grant(lack) }
       return { who: 'who looks after the source that it is copied from', helps: [] }
     case 'UnknownKind':
       return { who: `who installs kinds in the cluster, or ${authors}`, helps: [] }
@@ -134,6 +148,17 @@ const change = ({ template }: Lack, spec: object, effect: string): readonly Help
 
 const edit = ({ template }: Lack, effect: string): readonly Help[] =>
   template === undefined ? [] : [{ command: `kubectl edit namespacetemplate ${template}`, effect }]
+
+/** Where a cluster is Borough's own the controller may read all there is. */
+const grant = ({ template }: Lack): readonly Help[] =>
+  template === undefined
+    ? []
+    : [
+        {
+          command: `kubectl get namespacetemplate ${template} -o yaml | borough populate --print-manifests -f -`,
+          effect: 'what an administrator applies: the rights that it takes are among it',
+        },
+      ]
 
 const describe = ({ template }: Lack, effect: string): readonly Help[] =>
   template === undefined ? [] : [{ command: `borough template describe ${template}`, effect }]

@@ -7,6 +7,7 @@ import { untilAborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ReportProgress } from '../../base/progress.ts'
 import type { Client } from '../../client/client.ts'
+import { apiVersionOf } from '../../kube/gvk.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
@@ -66,6 +67,13 @@ export interface PlanDeps {
 export function isTemplate({ apiVersion, kind }: Partial<KubeObject>): boolean {
   return kind === 'NamespaceTemplate' && templateGroups.some((group) => String(apiVersion).startsWith(`${group}/`))
 }
+
+/** `policy.borough.dev/v1alpha1` */
+export const servedTemplates: string = apiVersionOf(templateResource)
+
+/** Of another version `kubectl apply` finds no kind: it is not planned as if it could be written. */
+export const isServedTemplate = (object: Partial<KubeObject>): boolean =>
+  isTemplate(object) && String(object.apiVersion).endsWith(`/${templateResource.version}`)
 
 const atOnce = 16
 /** That many one by one take no more than a few seconds. */

@@ -193,6 +193,8 @@ export const metadataHoldersAnnotation = 'policy.borough.dev/set-by-templates'
  * is made of others than there are is a conflict: what it set would be recorded as no template's.
  */
 export const metadataVersionsAnnotation = 'policy.borough.dev/settles'
+/** On a namespace, put on by a policy of `borough populate`: writes of it are a matter of the webhooks too. */
+export const askedAnnotation = 'policy.borough.dev/asks-webhooks'
 /** On a namespace of a cluster without initializers: it waits for its templates, and others may not write in it yet. */
 export const pendingLabel = 'policy/namespace-template-pending'
 

@@ -5,6 +5,7 @@
  */
 import { templateKind } from '../../apis/templates/kind.ts'
 import {
+  askedAnnotation,
   creatorKey,
   optOutAnnotation,
   ownerKey,
@@ -28,7 +29,7 @@ import {
   valueIn,
 } from './expressions.ts'
 import { parameterVariables, validateParameters } from './parameters.ts'
-import { askedAnnotation, type PolicyKind, policyNames, policyWithBinding, ruleOf } from './policy.ts'
+import { type PolicyKind, policyNames, policyWithBinding, ruleOf } from './policy.ts'
 
 const templates: JsonObject = {
   apiVersion: `${templateResource.group}/${templateResource.version}`,

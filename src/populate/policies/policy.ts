@@ -16,9 +16,6 @@ export const policyNames: Readonly<Record<'creator' | 'gate' | 'hold' | 'namespa
   use: `${installName}-use`,
 }
 
-/** On a namespace, put on by a policy: writes of it are a matter of the webhooks too. */
-export const askedAnnotation = 'policy.borough.dev/asks-webhooks'
-
 /** Of a policy or a webhook. */
 export const ruleOf = (
   group: string,
