@@ -203,12 +203,18 @@ async function prepare({ client }: Cluster): Promise<void> {
         { name: 'cost', fromAnnotation: 'cost', pattern: '[0-9]{4}', required: true },
       ],
     }),
+    template('many', {
+      ...byLabel('many'),
+      parameters: [{ name: 'region', fromLabel: 'region', enum: regions, required: true }],
+    }),
     template('off', byLabel('off'), { 'policy/namespace-template-apply': 'disable' }),
     template('dressed', { ...byLabel('dressed'), namespaceMetadata: { labels: { dress: 'formal' } } }),
   ]
   for (const object of templates) await client.create(templateResource, object)
 }
 
+/** Together more than the 5 KiB that a policy's message may have. */
+const regions = Array.from({ length: 128 }, (_, i) => `region-${i}-`.padEnd(63, 'x'))
 const pending = 'policy/namespace-template-pending'
 const creator = 'authorization.k8s.io/creator'
 const owner = 'borough.dev/owner'
@@ -411,6 +417,11 @@ const cases: readonly Case[] = [
     name: 'a value that a pattern matches in part',
     ask: ['POST', namespaces, named('p3', { tier: 'given' }, { cost: '00012' })],
     want: /^422 .*must be text that matches \[0-9\]\{4\}$/,
+  },
+  {
+    name: 'a value that is none of more choices than a message holds',
+    ask: ['POST', namespaces, named('p5', { tier: 'many', region: 'r' })],
+    want: /^422 .*metadata\.labels\[region\].*parameter "region" .* must be one of "region-0-x+", "region-1-/,
   },
   {
     name: 'good values',

@@ -19,6 +19,11 @@ const isAllowed =
 
 const isFault = `(${isNow} == '' ? has(p.required) && p.required : !${isAllowed})`
 
+const field = "(has(p.fromLabel) ? 'metadata.labels[' + p.fromLabel : 'metadata.annotations[' + p.fromAnnotation) + ']'"
+const allowed =
+  `(has(p.enum) ? 'one of "' + p.enum.join('", "') + '"' : has(p.pattern) ? 'text that matches ' + p.pattern : ` +
+  `'any text in one line of at most ${parameterValueMaxLength} characters')`
+
 export const parameterVariables: readonly Variable[] = [
   { name: 'parameters', expression: 'has(params.spec) && has(params.spec.parameters) ? params.spec.parameters : []' },
   {
@@ -28,19 +33,23 @@ export const parameterVariables: readonly Variable[] = [
       'size(variables.parameters) == 0 || !variables.populates ? [] : ' +
       `variables.parameters.filter(p, ${isFault} && !(variables.populated && ${isNow} == ${was}))`,
   },
+  {
+    name: 'told',
+    expression:
+      `variables.faults.map(p, ${field} + ': parameter "' + p.name + '" of template "' + variables.template + '" ' + ` +
+      `(${isNow} == '' ? 'is required: it must be ' : 'must be ') + ${allowed}).join(', ')`,
+  },
 ]
 
-const field = "(has(p.fromLabel) ? 'metadata.labels[' + p.fromLabel : 'metadata.annotations[' + p.fromAnnotation) + ']'"
-const allowed =
-  `(has(p.enum) ? 'one of "' + p.enum.join('", "') + '"' : has(p.pattern) ? 'text that matches ' + p.pattern : ` +
-  `'any text in one line of at most ${parameterValueMaxLength} characters')`
+/** In place of a longer message API servers show the expression that was not true. A character has four at most. */
+const mostBytes = 5 * 1024
 
 export const validateParameters: readonly Validation[] = [
   {
     expression: 'size(variables.faults) == 0',
     messageExpression:
-      `variables.faults.map(p, ${field} + ': parameter "' + p.name + '" of template "' + variables.template + '" ' + ` +
-      `(${isNow} == '' ? 'is required: it must be ' : 'must be ') + ${allowed}).join(', ')`,
+      `size(bytes(variables.told)) <= ${mostBytes} ? variables.told : ` +
+      `variables.told.substring(0, ${mostBytes / 4 - 3}) + '...'`,
     reason: 'Invalid',
   },
 ]
