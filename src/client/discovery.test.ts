@@ -64,6 +64,25 @@ describe('everything a server serves', () => {
     await expect(titles({ '/apis': broken })).rejects.toBe(broken)
   })
 
+  test.each([
+    '../v1',
+    '%2e%2e/v1',
+    'a..b/v1',
+    'v1?x=y',
+    'v1#x',
+    'v1%2Fnamespaces',
+    '..',
+    'apps\\v1/v1',
+    '/v1',
+    'v1/',
+    'V1',
+  ])('what no server can serve is not asked for: %s', async (apiVersion) => {
+    const discovery = createDiscovery(async (path) => {
+      throw new Error(`asked for ${path}`)
+    })
+    expect(await discovery.findKind(apiVersion, 'Secret')).toBeUndefined()
+  })
+
   test('a group that was down is asked again', async () => {
     const documents: Record<string, object | Error> = {
       '/api/v1': core,

@@ -1,5 +1,5 @@
 /** What a server serves, read from its discovery documents. */
-import { apiVersionOf, parseApiVersion } from '../kube/gvk.ts'
+import { apiVersionOf, isServable, parseApiVersion } from '../kube/gvk.ts'
 import { isNotFound } from '../kube/status-error.ts'
 import type { Discovery, ServedKind } from './client.ts'
 
@@ -68,7 +68,8 @@ export function createDiscovery(get: (path: string) => Promise<unknown>): Discov
   return {
     async findKind(apiVersion, kind) {
       const gv = parseApiVersion(apiVersion)
-      if (gv === undefined) return undefined
+      // It may come from another user than the one whose rights are asked with.
+      if (gv === undefined || !isServable(gv)) return undefined
       for (const fresh of known.has(apiVersion) ? [false, true] : [true]) {
         try {
           const found = (await kindsOf(gv.group, gv.version, fresh)).find((k) => k.kind === kind)

@@ -28,6 +28,14 @@ export function parseApiVersion(apiVersion: string): { group: string; version: s
   return undefined
 }
 
+const versionPattern = /^[a-z][a-z0-9-]{0,62}$/
+const groupPattern = /^[a-z0-9][a-z0-9.-]{0,252}$/
+
+/** Whether a server could serve it at all. Nothing else may become part of a path. */
+export function isServable({ group, version }: { readonly group: string; readonly version: string }): boolean {
+  return versionPattern.test(version) && (group === '' || (groupPattern.test(group) && !group.includes('..')))
+}
+
 /** `pods`, `deployments.apps`: how messages name a resource. */
 export function qualifiedResource(r: GroupResource): string {
   return r.group === '' ? r.resource : `${r.resource}.${r.group}`

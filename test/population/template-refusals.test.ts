@@ -130,6 +130,18 @@ describe('a parameter', () => {
   })
 })
 
+test.each(['../v1', 'v1?x=y', 'v1%2Fnamespaces', '/v1', 'v1/', 'a/b/c'])(
+  'a version of an object that no server can serve: %s',
+  async (apiVersion) => {
+    expect(await refused({ templates: [{ apiVersion, kind: 'Secret', metadata: { name: 's' } }] })).toEqual(
+      told(
+        `spec.templates[0].apiVersion: Invalid value: "${apiVersion}": ` +
+          'must be the name of a version, such as `v1` or `apps/v1`',
+      ),
+    )
+  },
+)
+
 describe('selectors', () => {
   const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `v${i}`)
   const labels = Object.fromEntries(many(129).map((key) => [key, 'x']))
