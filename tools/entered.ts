@@ -46,7 +46,7 @@ const bounds = {
   /** A ConfigMap. */
   configmap: { files: 100, functions: 336 },
   /** A namespace that is stored with the five objects of a template. */
-  populated: { files: 171, functions: 671 },
+  populated: { files: 170, functions: 669 },
 } as const satisfies Record<string, Counts>
 
 type Name = keyof typeof bounds

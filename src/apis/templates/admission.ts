@@ -43,7 +43,7 @@ import {
   templateGroups,
   templateResourceName,
 } from './types.ts'
-import { namespaceWarnings, optOutWarnings } from './unread-keys.ts'
+import { namespaceWarnings, optOutWarnings, ourKey } from './unread-keys.ts'
 
 export interface TemplateAdmissionDeps extends JudgeTemplateDeps {
   readonly authorizer: Authorizer
@@ -132,7 +132,11 @@ function judgeNamespaceAhead(a: Attributes, deps: TemplateAdmissionDeps): Eventu
 /** @throws StatusError Forbidden */
 function checkNamespace(a: Attributes, deps: TemplateAdmissionDeps): void {
   const namespace = objectOf(namespaceResource, a)
-  for (const warning of namespaceWarnings(namespace, a.oldObject)) a.warn(warning)
+  for (const key in { ...namespace.metadata.annotations, ...namespace.metadata.labels }) {
+    if (!ourKey.test(key)) continue
+    for (const warning of namespaceWarnings(namespace, a.oldObject)) a.warn(warning)
+    break
+  }
   if (namespace.metadata.annotations?.[ownerKey] !== undefined) checkOwner(a, deps.authorizer)
   if (a.operation === 'CREATE') checkNew(a, namespace, deps)
   else checkMoved(a, namespace, a.oldObject as Namespace, deps)

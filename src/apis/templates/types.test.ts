@@ -14,6 +14,7 @@ test('names in stored objects are never other ones', () => {
   const names = Object.entries(types).filter(([, value]) => typeof value === 'string')
   expect(Object.fromEntries(names)).toEqual({
     applyAnnotation: 'policy/namespace-template-apply',
+    askedAnnotation: 'policy.borough.dev/asks-webhooks',
     cloneToAnnotation: 'policy.borough.dev/clone-to',
     confirmPruneAnnotation: 'policy.borough.dev/confirm-prune',
     creatorKey: 'authorization.k8s.io/creator',

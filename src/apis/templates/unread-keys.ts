@@ -55,8 +55,8 @@ export const templateWarnings = (next: Annotated, old: Annotated | undefined): s
   ...keyWarnings(ofTemplates, next, old),
 ]
 
-/** Keys that nothing but this project reads. */
-const ourKey = /^(?:(?:policy\.)?borough\.dev\/|policy\/namespace-template-)/
+/** Keys that nothing but this project reads. Few objects have one. */
+export const ourKey: RegExp = /^(?:(?:policy\.)?borough\.dev\/|policy\/namespace-template-)/
 const mostTold = 5
 
 /**
