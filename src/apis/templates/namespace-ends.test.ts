@@ -62,3 +62,29 @@ describe('a new namespace', () => {
     expect(await checked(undefined, namespace('n1'))).toBe('accepted')
   })
 })
+
+describe('a `ttl` that is given, and made nothing of, by way of a sub-resource', () => {
+  const before = { metadata: { name: 'm1', creationTimestamp: new Date(clock.now()).toISOString() } }
+  const after = (ttl: string): KubeObject => ({
+    metadata: { ...before.metadata, annotations: { 'borough.dev/ttl': ttl } },
+  })
+  const asked = async (subresource: string, ttl: string, ...held: string[]): Promise<string> => {
+    const authorizer = new Rights(...held)
+    const all = namespaceEnds({ authorizer, matchers: () => [] }, clock)
+    const about = { type, namespace: 'm1', name: 'm1', object: after(ttl), oldObject: before, subresource }
+    return all.check(attributesOf({ ...about, operation: 'UPDATE' })).then(
+      () => 'accepted',
+      (error) => (error as Error).message,
+    )
+  }
+
+  test.each(['status', 'finalize'])('takes the rights that its end takes: %s', async (subresource) => {
+    const right = 'delete /v1/namespaces/ m1/m1'
+    expect(await asked(subresource, '1h')).toBe(
+      'namespaces "m1" is forbidden: user "alice" cannot shorten the life of this namespace: its annotation ' +
+        'borough.dev/ttl needs the verb "delete" on it',
+    )
+    expect(await asked(subresource, '1h', right)).toBe('accepted')
+    expect(await asked(subresource, '1d', right)).toContain('must be a duration')
+  })
+})

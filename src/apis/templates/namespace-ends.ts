@@ -38,9 +38,14 @@ export function namespaceEnds(
   return {
     settle,
     async check(attributes) {
-      const { object, oldObject, type, name } = attributes
+      const { object, oldObject, subresource, type, name } = attributes
       await plugin.validate?.(attributes)
-      if (object === undefined || oldObject !== undefined) return
+      if (object === undefined) return
+      if (oldObject !== undefined) {
+        // Nothing is made of a `ttl` here: the next write does it, which may be that of a client who may more.
+        if (subresource !== '') await plugin.validate?.({ ...attributes, object: settle(object, oldObject) })
+        return
+      }
       const ours = settle(object, undefined).metadata.annotations
       if (ours?.[expiresAtAnnotation] === object.metadata.annotations?.[expiresAtAnnotation]) return
       const why =
