@@ -31,9 +31,11 @@ export function holdUntilInitialized({ config, features: { hold }, lister }: Cor
     const latest = find()
     const answer = latest !== undefined && latest.object.metadata.uid === held.uid ? latest : stored
     if (outcome === 'waited') {
-      const { spec }: Namespace = answer.object
+      const { spec, status }: Namespace = answer.object
       const awaited = spec?.initializers?.pending?.[0]?.name ?? ''
-      warn(context, `namespace ${held.name} is still being initialized: waiting for ${awaited}`)
+      const lack = status?.conditions?.find((c) => c.type === 'Populated' && c.status === 'False')
+      const why = lack?.message ? `; ${lack.message}` : ''
+      warn(context, `namespace ${held.name} is still being initialized: waiting for ${awaited}${why}`)
     }
     return answer
   }

@@ -2,6 +2,7 @@
  * What an API server is told of population: webhook configurations, and policies where it has them. What was there is
  * known before it is changed, so that it can be put back.
  */
+import { type Clock, sleep } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
 import { findObject } from '../client/find-object.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
@@ -137,11 +138,23 @@ export async function installAdmission(client: Client, objects: readonly KubeObj
 export const applyAdmission = (client: Client, object: KubeObject): Promise<KubeObject> =>
   client.apply(resourceOf(object.kind), object, { fieldManager: installFieldManager, force: true })
 
-/** Answers what was there, as `resource/name`. The kind stays: with it would go every template. */
-export async function uninstallAdmission(client: Client, options: CallOptions = {}): Promise<string[]> {
+/** kube-apiserver reads its policies once a second, those that change objects by themselves. */
+const policiesReadMs = 2000
+
+/**
+ * Answers what was there, as `resource/name`. The kind stays: with it would go every template.
+ * @param clock to let API servers forget what refuses a namespace before what gives it its creator is gone
+ */
+export async function uninstallAdmission(client: Client, options: CallOptions = {}, clock?: Clock): Promise<string[]> {
   const removed: string[] = []
+  let isRefused = false
   // Bindings before their policies.
   for (const object of anchorFirst((await findAdmission(client, options)).reverse())) {
+    if (object.kind === 'ValidatingAdmissionPolicy') isRefused = true
+    if (clock !== undefined && isRefused && object.kind === 'MutatingAdmissionPolicyBinding') {
+      await sleep(clock, policiesReadMs, options.signal)
+      isRefused = false
+    }
     await remove(client, object, options)
     removed.push(`${resourceOf(object.kind).resource}/${object.metadata.name}`)
   }

@@ -8,8 +8,6 @@
  */
 
 import { hostname } from 'node:os'
-import { templateKind } from '../apis/templates/kind.ts'
-import { templateGroupAlias, templateVersion } from '../apis/templates/types.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
 import { leadWhileElected } from '../controller/leader.ts'
@@ -23,6 +21,7 @@ import { lookAfter } from './look-after.ts'
 import { PopulateMetrics } from './metrics.ts'
 import { installName, secretName, serviceHost } from './names.ts'
 import { openWebhook } from './open-webhook.ts'
+import { populatesItself } from './own-kind.ts'
 import type { Populate, PopulateOptions } from './populate-options.ts'
 import { runPopulation } from './run-population.ts'
 import { endOf, type Material, obtainMaterial } from './serving-certificate.ts'
@@ -137,10 +136,9 @@ async function requireKubernetes(client: Client): Promise<number> {
   return number
 }
 
-/** Borough serves it in a group that no custom resource can have. Two controllers would fight over every object. */
+/** Two controllers would fight over every object. */
 async function refuseOwnKind(client: Client): Promise<void> {
-  const own = await client.discovery.findKind(`${templateGroupAlias}/${templateVersion}`, templateKind)
-  if (own !== undefined)
+  if (await populatesItself(client))
     throw new Error(
       'this cluster is a Borough that populates namespaces by itself (borough up --no-population stops that)',
     )

@@ -60,13 +60,13 @@ export async function tellCluster(
   await installAdmission(client, objects)
   const problem = await verify(reachedAt === 'service' ? reachByServiceMs : reachMs)
   if (signal.aborted) {
-    await (before.length > 0 ? installAdmission(client, before) : uninstallAdmission(client))
+    await (before.length > 0 ? installAdmission(client, before) : uninstallAdmission(client, {}, options.clock))
     signal.throwIfAborted()
   }
   if (problem === undefined) return
   await installAdmission(client, before)
   const isRestored = before.length > 0 && (await verify(reachMs)) === undefined
-  if (!isRestored) await uninstallAdmission(client)
+  if (!isRestored) await uninstallAdmission(client, {}, options.clock)
   const where =
     reachedAt === 'listen' ? 'the address of --listen' : reachedAt === 'service' ? 'its Service' : reachedAt.url
   throw new Error(

@@ -8,6 +8,7 @@ import type { Client } from '../client/client.ts'
 import { isConflict, isNotFound } from '../kube/status-error.ts'
 import { uninstallAdmission } from './admission.ts'
 import { installName } from './names.ts'
+import { populatesItself } from './own-kind.ts'
 
 interface UninstallOptions {
   readonly client: Client
@@ -27,10 +28,12 @@ export interface Uninstalled {
 }
 
 export async function uninstallPopulation(options: UninstallOptions): Promise<Uninstalled> {
-  const { client, signal } = options
-  const removed = await uninstallAdmission(client, { signal })
+  const { client, clock, signal } = options
+  const removed = await uninstallAdmission(client, { signal }, clock)
   const leader = await findLeader(options)
-  return { removed, released: leader === undefined ? await releaseTemplates(client, signal) : [], leader }
+  // A Borough that populates by itself prunes its templates.
+  const isWaitedFor = leader !== undefined || (await populatesItself(client))
+  return { removed, released: isWaitedFor ? [] : await releaseTemplates(client, signal), leader }
 }
 
 async function findLeader({ client, clock, namespace, signal }: UninstallOptions): Promise<string | undefined> {

@@ -231,6 +231,16 @@ describeEachKubectl((kubectl) => {
     expect(ran.stderr).toContain(`Warning: namespace team is still being initialized: waiting for ${initializer}`)
     expect(await short.client.get(namespaces, { name: 'team' })).toMatchObject({ status: { phase: 'Initializing' } })
   })
+
+  test('when its templates can not give it all, kubectl create says what is missing', async () => {
+    await using short = await startControlPlane({ port: 0, initializationTimeoutMs: 3000 })
+    const templates = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' }
+    const cloneFrom = { namespace: 'default', apiVersion: 'v1', kind: 'Secret', name: 'pull' }
+    await short.client.create(templates, { metadata: { name: 't' }, spec: { objects: [{ cloneFrom }] } })
+    await using admin = await KubectlSession.open(kubectl, short.kubeconfig)
+    const { stderr } = await admin.run(['create', 'namespace', 'lacks'])
+    expect(stderr).toMatch(/still being initialized: waiting for namespace-template; Secret\/pull: .* is not there: /)
+  })
 })
 
 function configOf(text: string): KubeConfig {
