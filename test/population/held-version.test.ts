@@ -105,6 +105,23 @@ describe('a mistyped selector that is stopped', () => {
     await expectGiven(world, 'new')
   })
 
+  test('after an edit that was made while only a newer version understood the template', async () => {
+    await using world = await start()
+    const needs = (feature: string | null): Promise<unknown> => {
+      const annotations = { 'policy.borough.dev/feature-level': feature }
+      return world.admin.patch(templateResource, { name: 't' }, { metadata: { annotations } })
+    }
+    const isNewer = (s: JsonObject): boolean => conditionOf(s, 'Progressing')?.['reason'] === 'NewerTemplate'
+    await needs('99')
+    await world.status('t', isNewer)
+    await world.edit('t', { namespaces: tier('typo') })
+    await world.status('t', (s) => isNewer(s) && s['observedGeneration'] === 2)
+    await needs(null)
+    expect(await world.status('t', stopped)).toMatchObject({ observedGeneration: 2, heldGeneration: 1 })
+    await create(world, 'new', { tier: 'a' })
+    await expectGiven(world, 'new')
+  })
+
   test('and a dozen on top of it: what is in force is still the last that reached namespaces', async () => {
     await using world = await start()
     for (let n = 2; n <= 14; n++) {

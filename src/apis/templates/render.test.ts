@@ -330,9 +330,11 @@ describe('what becomes of a template in a namespace', () => {
   })
 
   test('what the server sets is left out of an object that was stored with it', () => {
-    const copied = { name: 'a', uid: 'u', resourceVersion: '5', managedFields: [{}], annotations: { a: 'b' } }
+    const marks = { 'policy/namespace-template-name': 'other', 'policy.borough.dev/protected-by': 'other' }
+    const given = { uid: 'u', resourceVersion: '5', managedFields: [{}], labels: { ...marks, c: 'd' } }
+    const copied = { name: 'a', annotations: { a: 'b' }, ...given }
     const { objects } = render([of({ ...configMap('a', {}), metadata: copied } as JsonObject)], team())
-    const labels = { 'policy/namespace-template-name': 't' }
+    const labels = { 'policy/namespace-template-name': 't', c: 'd' }
     const made = { name: 'a', namespace: team().metadata.name, annotations: { a: 'b' }, labels }
     expect(objects[0]?.object.metadata).toEqual(made)
   })

@@ -360,13 +360,15 @@ const owned = 'metadata.ownerReferences must be empty: a template owns what it m
 function addLabels(object: RenderedObject, namespace: Namespace, template: string, protect = false): RenderedObject {
   // What the server sets is refused when a template is written; stored before, it would refuse each apply.
   const { uid: _, resourceVersion: _r, managedFields: _m, ...metadata } = object.metadata
+  // Nor is an object protected for having been copied from one that is.
+  const { [protectedByLabel]: _p, ...labels } = metadata.labels ?? {}
   return {
     ...object,
     metadata: {
       ...metadata,
       namespace: nameOf(namespace.metadata),
       labels: {
-        ...metadata.labels,
+        ...labels,
         [templateNameLabel]: template,
         ...(protect ? { [protectedByLabel]: template } : {}),
       },

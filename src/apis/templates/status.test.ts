@@ -63,9 +63,16 @@ describe('the generation in force is named', () => {
         is: undefined,
       },
       {
-        name: 'as a newer version left it, of what that alone knows',
+        name: 'while one is edited that only a newer version understands',
         found: { halt: { reason: 'NewerTemplate', message: 'new' } },
         before: { observedGeneration: 2 },
+        beyond: true,
+        is: 2,
+      },
+      {
+        name: 'as that left it, while it stays as it was',
+        found: { halt: { reason: 'NewerTemplate', message: 'new' } },
+        before: { observedGeneration: 3 },
         beyond: true,
         is: undefined,
       },

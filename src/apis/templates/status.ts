@@ -1,8 +1,8 @@
 /** The status of a template, from what is known of its namespaces. Pure. */
 import { formatTime } from '../../kube/time.ts'
-import { generationBefore, heldGeneration, noneYet } from './held-version.ts'
+import { generationBefore, noneYet } from './held-version.ts'
 import { generationOf, type Tally } from './ledger.ts'
-import { findBeyond, isDisabled, type Matcher } from './match.ts'
+import { isDisabled, type Matcher } from './match.ts'
 import { pausedKey, populationConfig } from './population-config.ts'
 import { revisionName, revisionNamespace } from './revisions.ts'
 import { completeReason, failedReason, type Halt, progressingCondition, unreadReason } from './rollout.ts'
@@ -71,10 +71,13 @@ function whyNotSynced(
   )
 }
 
-/** What is in force while the newest reaches none. One that a newer version knows is left as that says. */
+/**
+ * What is in force while the newest reaches none. One that only a newer version understands is named too, though
+ * nothing acts upon it here: who takes it up again must know what was in force before it was edited meanwhile.
+ */
 function heldBy(template: NamespaceTemplate): Pick<TemplateStatus, 'heldGeneration'> {
   if (isDraft(template)) return { heldGeneration: noneYet }
-  const held = findBeyond(template) === undefined ? generationBefore(template) : heldGeneration(template)
+  const held = generationBefore(template)
   return held === undefined ? {} : { heldGeneration: held }
 }
 
