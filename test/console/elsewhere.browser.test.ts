@@ -210,7 +210,7 @@ describe.each(clusters)('$name with borough populate', ({ missing, start }) => {
       const { page } = admin
       await page.goto(at('/namespaces/stuck-a'))
       await page.getByRole('heading', { name: 'Why it is not ready' }).waitFor()
-      await page.getByRole('heading', { name: 'its templates have not been applied yet' }).waitFor()
+      await page.getByRole('heading', { name: 'its templates could not give it all that it must have' }).waitFor()
       await page.getByText('Initializing', { exact: true }).first().waitFor()
       await page.getByRole('button', { name: 'Go on without its templates' }).click()
       await page.getByRole('button', { name: 'Yes, go on without its templates' }).click()
