@@ -62,7 +62,10 @@ describe('a template may not set', () => {
     ['audit-version', '1.30', 'must be "latest" or "v1.x"'],
   ])('a label %s of Pod Security that PodSecurity would refuse of each namespace', (label, value, why) => {
     const key = `pod-security.kubernetes.io/${label}`
-    expect(told(labels({ [key]: value }))).toEqual([`labels[${key}]: Invalid value: "${value}": ${why}`])
+    const field = `spec.namespaceMetadata.labels[${key}]`
+    const body = `Invalid value: "${value}": ${why}`
+    const errors = metadataErrors(of('t', labels({ [key]: value })))
+    expect(errors).toEqual([{ type: 'FieldValueInvalid', field, body }])
     expect(told(annotations({ [key]: value }))).toEqual([])
   })
 
