@@ -22,15 +22,25 @@ interface Given {
   readonly seen?: string[]
   readonly held?: HeldLookups
   readonly dryRun?: boolean
+  /** The first of them only. */
+  readonly namespaces?: number
+  /** Holds nothing that the edit would delete. */
+  readonly kept?: string
   /** Of the one namespace that holds nothing. */
   readonly other?: Partial<Namespace['metadata']>
 }
 
-function holding({ stepMs = 0, seen = [], other = {} }: Given): HeldLookups & { pass(ms: number): void } {
+function holding({
+  stepMs = 0,
+  seen = [],
+  other = {},
+  namespaces = names.length,
+  kept,
+}: Given): HeldLookups & { pass(ms: number): void } {
   let now = 0
   return {
     *holding(_template, isAside) {
-      for (const name of names) {
+      for (const name of names.slice(0, namespaces)) {
         seen.push(name)
         const annotations = { 'policy/namespace-template-opt-out': 'true' }
         const namespace = { metadata: { name, ...(isAside ? { annotations } : {}) } } as unknown as Namespace
@@ -44,7 +54,7 @@ function holding({ stepMs = 0, seen = [], other = {} }: Given): HeldLookups & { 
     },
     countNamespaces: () => names.length,
     claimsIn: (name) =>
-      name === 'other'
+      name === 'other' || name === kept
         ? []
         : [{ template: 't', apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u', content: '' } as never],
     now: () => now,
@@ -95,6 +105,22 @@ test('the same namespaces first, in whichever order they were found', () => {
     },
   }
   expect(told({ ...edit, held: backwards })).toEqual(told(edit))
+})
+
+describe('where there are so few that the default allows all of them', () => {
+  const limited: NamespaceTemplate = { ...emptied(), spec: { rollout: { maxPrune: 5 } } }
+  const all = (verb: string): string[] => [
+    `NamespaceTemplate "t" ${verb} about to delete objects in all 3 namespaces that it has given something to; with ` +
+      '`spec.rollout.maxPrune: 0` it would wait for a confirmation',
+  ]
+  test.each<{ name: string; given: Given; says: readonly string[] }>([
+    { name: 'an edit that takes something from each is told so', given: edit, says: all('is') },
+    { name: 'a dry run is', given: { ...edit, dryRun: true }, says: all('would be') },
+    { name: 'one that leaves one alone is not', given: { ...edit, kept: 'n1' }, says: [] },
+    { name: 'one that says what it may is not', given: { ...edit, object: limited }, says: [] },
+    { name: 'a deletion is not', given: { oldObject: before }, says: [] },
+    { name: 'nor where there is one', given: { ...edit, namespaces: 1 }, says: [] },
+  ])('$name', ({ given, says }) => expect(told({ namespaces: 3, ...given })).toEqual(says))
 })
 
 describe('a confirmation of another generation', () => {

@@ -1,6 +1,7 @@
 /**
  * Who writes a template that `maxPrune` will stop, or deletes it, is told at once, in the words of its condition and
- * its Event: it is looked where the version would delete something, as the controller will look (`surveys.ts`).
+ * its Event: it is looked where the version would delete something, as the controller will look (`surveys.ts`). So is
+ * who takes something from all of a few namespaces, which the default of `maxPrune` allows.
  */
 import type { Attributes } from '../../admission/admission.ts'
 import type { BoundedCache } from '../../base/bounded-cache.ts'
@@ -133,6 +134,7 @@ function* findStop(version: Matcher, held: HeldLookups, isAside: boolean): Resum
   const seen = new Set<string>()
   const reached = { selected: 0, holding: 0, labelled: 0 }
   let looked = 0
+  let given = 0
   const template = nameOf(version.template.metadata)
   const over = (): string | undefined => {
     // It would be strange if there were any.
@@ -152,13 +154,14 @@ function* findStop(version: Matcher, held: HeldLookups, isAside: boolean): Resum
     if (isRecorded) reached.holding++
     if (isLabelled) reached.labelled++
     if (!isRecorded && !isLabelled) continue
+    given++
     yield* judgeAhead(version, namespace)
     if (prunesIn(version, held, namespace)) pruned.add(name)
   }
   const most = (): number => Math.max(reached.selected, reached.holding, reached.labelled)
   const excess = (): PruneExcess | undefined => excessOf(version, pruned.size, most)
   // With more that it reaches it may delete more.
-  if (excess() === undefined) return undefined
+  if (excess() === undefined) return isAside || pruned.size < given ? undefined : emptied(version, given)
   if (isAside) return yield* findStop(version, held, false)
   for (const namespace of held.others(seen)) {
     if (held.now() >= until) return over()
@@ -167,6 +170,16 @@ function* findStop(version: Matcher, held: HeldLookups, isAside: boolean): Resum
   }
   const found = excess()
   return found && `stopped: ${stopText(version, pruned, found)}`
+}
+
+/** Where there are few, the default lets an edit take something from each of them. What is deleted is meant to go. */
+function emptied({ template: { metadata, spec } }: Matcher, namespaces: number): string | undefined {
+  const isMeant = metadata.deletionTimestamp !== undefined || spec?.rollout?.maxPrune !== undefined
+  if (namespaces < 2 || isMeant) return undefined
+  return (
+    `about to delete objects in all ${namespaces} namespaces that it has given something to; with ` +
+    '`spec.rollout.maxPrune: 0` it would wait for a confirmation'
+  )
 }
 
 function isCounted(version: Matcher, namespace: Namespace): boolean {
