@@ -1,5 +1,6 @@
 /** `borough finalize`: takes a finalizer off a namespace that its controller never removes. */
 import type { Command } from 'commander'
+import { namespaceNamed } from './namespace-name.ts'
 import { oneLine } from './one-line.ts'
 import { outputOption, printAnswer } from './output.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
@@ -33,7 +34,8 @@ Examples:
   borough finalize team-a --remove example.com/cleanup --dry-run
   borough finalize team-a --remove example.com/cleanup --wait --timeout 1m`,
     )
-    .action(async (name: string, flags: FinalizeFlags) => {
+    .action(async (given: string, flags: FinalizeFlags) => {
+      const name = namespaceNamed(given)
       const { releaseFinalizer } = await import('../apis/namespaces/release.ts')
       const { client } = await openFlags(flags, 'finalize', { onWarning: warningLines(command) })
       const release = { finalizer: flags.remove, dryRun: flags.dryRun }

@@ -8,3 +8,6 @@ export function parseNamespace(text: string): string {
   if (problem !== undefined) throw new InvalidArgumentError(`It names a namespace: ${problem}`)
   return text
 }
+
+/** An argument that names one: `team-a`, or `ns/team-a` as kubectl takes and prints it. */
+export const namespaceNamed = (text: string): string => text.replace(/^(?:ns|namespaces?)\//, '')

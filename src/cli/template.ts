@@ -57,7 +57,8 @@ Examples:
       const { isChange, planText } = await import('./plan-text.ts')
       const templates = (await Promise.all(flags.filename.map(readTemplates))).flat()
       if (flags.filename.length > 0 && templates.length === 0) {
-        throw new Error(`${flags.filename.join(', ')} holds no NamespaceTemplate`)
+        const where = flags.filename.map((name) => (name === '-' ? 'standard input' : name))
+        throw new Error(`${where.join(', ')} holds no NamespaceTemplate`)
       }
       if (templates.length === 0 && flags.delete.length === 0) throw new Error('name templates by -f or by --delete')
       const { client } = await openFlags(flags, 'template-plan')

@@ -1,5 +1,6 @@
 /** `borough why`: what keeps a namespace from being ready, or gone. */
 import type { Command } from 'commander'
+import { namespaceNamed } from './namespace-name.ts'
 import { outputOption, printAnswer } from './output.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 import { awaitNamespace, type WaitFlags, withWaitFlags } from './wait-flags.ts'
@@ -30,7 +31,8 @@ Examples:
   borough why team-a -o name      # what is left in it
   borough why team-a -o json | jq -r '.obstacles[].helps[].command'`,
     )
-    .action(async (name: string, flags: WhyFlags) => {
+    .action(async (given: string, flags: WhyFlags) => {
+      const name = namespaceNamed(given)
       const { systemClock } = await import('../base/clock.ts')
       const { explainNamespace } = await import('../apis/namespaces/explain.ts')
       const { isNotFound } = await import('../kube/status-error.ts')

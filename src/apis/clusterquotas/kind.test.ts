@@ -17,7 +17,7 @@ const shown = ({ columns = [] }: typeof clusterQuotaKind) =>
 test('their columns are the same, but for how many namespaces there are, which a tenant does not learn', () => {
   const columns = [
     ['Used', '.status.total.used', 0],
-    ['Hard', '.spec.quota.hard', 0],
+    ['Hard', '.spec', 0],
     ['Age', '.metadata.creationTimestamp', 0],
     ['Per creator', '.spec.perCreator', 1],
     ['Per owner', '.spec.perOwner', 1],
@@ -41,6 +41,17 @@ test('amounts are shown as `kubectl get quota` names them', () => {
   }
   const row = Object.fromEntries(cells(object, 0).map((cell, i) => [definitions[i]?.name, cell]))
   expect(row).toMatchObject({ Used: 'configmaps: 12, pods: 3', Hard: 'configmaps: 200, pods: 10', Namespaces: 4 })
+})
+
+test.each([
+  { spec: { perOwner: true }, hard: 'pods: 10 (each owner)' },
+  { spec: { perCreator: true }, hard: 'pods: 10 (each creator)' },
+  { spec: { perOwner: false }, hard: 'pods: 10' },
+])('a limit of each account is not taken for one of what all use: $hard', ({ spec, hard }) => {
+  const { definitions, cells } = columnsOf(loadCatalog().declare(clusterQuotaKind))
+  const object = { metadata: { name: 'q' }, spec: { quota: { hard: { pods: '10' } }, ...spec } }
+  const row = Object.fromEntries(cells(object, 0).map((cell, i) => [definitions[i]?.name, cell]))
+  expect(row).toMatchObject({ Hard: hard })
 })
 
 test('the one is written to, the other only read', () => {

@@ -13,6 +13,7 @@ import { isNotFound } from '../../../src/kube/status-error.ts'
 import { adminUser, type UserInfo } from '../../../src/kube/user.ts'
 import { type AdmissionBy, type Populate, startPopulate } from '../../../src/populate/populate.ts'
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.ts'
+import { foreignFeatures } from '../../support/foreign-features.ts'
 import { type OtherCluster, otherKubeconfig, startOtherCluster } from '../../support/other-cluster.ts'
 import { type Line, lineTo } from './killable-storage.ts'
 import { configMapLedger, type Ledger, storedLedger, watchedLedger } from './ledger.ts'
@@ -133,7 +134,7 @@ async function openElsewhere(): Promise<Elsewhere> {
   const store = new MemoryStorage()
   const plane = await createControlPlane(
     { ...defaultConfig, history, population: false, featureGates: { NamespaceInitializers: false } },
-    { opened: Promise.resolve(store) },
+    { opened: Promise.resolve(store), features: foreignFeatures },
   )
   return { plane: planeOf(plane), ledger: configMapLedger(store, own), close: () => plane[Symbol.asyncDispose]() }
 }
