@@ -12,6 +12,24 @@ export type Look = (nowMs: number) => boolean
 
 const periodMs = 1000
 
+/** A look in slices may take longer than the time between two: it is not begun again before it is over. */
+export function unlessUnderWay<Args extends unknown[]>(
+  look: (...args: Args) => Promise<void>,
+): (...args: Args) => void {
+  let isUnderWay = false
+  const begin = async (...args: Args): Promise<void> => {
+    isUnderWay = true
+    try {
+      await look(...args)
+    } finally {
+      isUnderWay = false
+    }
+  }
+  return (...args) => {
+    if (!isUnderWay) void begin(...args)
+  }
+}
+
 export class Sweeper implements Disposable {
   readonly #clock: Clock
   readonly #looks = new Set<Look>()

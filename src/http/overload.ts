@@ -6,7 +6,7 @@ import { getHeapStatistics } from 'node:v8'
 import type { AuditSink } from '../audit/audit.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { Sweeper } from '../base/sweeper.ts'
+import { Sweeper, unlessUnderWay } from '../base/sweeper.ts'
 import type { Turns } from '../base/turns.ts'
 import { endThoseBehind, sessionsOf } from '../watch/behind.ts'
 import { type BudgetLimits, ByteBudget } from './byte-budget.ts'
@@ -58,18 +58,12 @@ export class Defense implements Disposable {
    */
   limitWatchMemory(cache: Parameters<typeof sessionsOf>[0], maxMemoryBytes: number, turns: Turns): void {
     const pending = pendingWithin(maxMemoryBytes)
-    let isLooking = false
-    const look = async (): Promise<void> => {
-      isLooking = true
-      try {
-        const ended = await endThoseBehind(sessionsOf(cache), pending, turns)
-        for (const flow of ended) this.incidents.happened('watch_memory', flow)
-      } finally {
-        isLooking = false
-      }
-    }
+    const look = unlessUnderWay(async () => {
+      const ended = await endThoseBehind(sessionsOf(cache), pending, turns)
+      for (const flow of ended) this.incidents.happened('watch_memory', flow)
+    })
     this.sweeper.add(() => {
-      if (!isLooking) void look()
+      look()
       // The connections keep the sweeper awake, and without them no watch is behind.
       return false
     })

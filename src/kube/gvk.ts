@@ -1,4 +1,5 @@
 /** Names of kinds and resources. The core group is the empty string. */
+import { isDns1035Label, isDns1123Subdomain } from './names.ts'
 
 export interface GroupVersionKind {
   readonly group: string
@@ -28,12 +29,9 @@ export function parseApiVersion(apiVersion: string): { group: string; version: s
   return undefined
 }
 
-const versionPattern = /^[a-z][a-z0-9-]{0,62}$/
-const groupPattern = /^[a-z0-9][a-z0-9.-]{0,252}$/
-
 /** Whether a server could serve it at all. Nothing else may become part of a path. */
 export function isServable({ group, version }: { readonly group: string; readonly version: string }): boolean {
-  return versionPattern.test(version) && (group === '' || (groupPattern.test(group) && !group.includes('..')))
+  return isDns1035Label(version).length === 0 && (group === '' || isDns1123Subdomain(group).length === 0)
 }
 
 /** `pods`, `deployments.apps`: how messages name a resource. */

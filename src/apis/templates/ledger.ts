@@ -3,6 +3,7 @@
  * figures of it too, so that a status costs the same whatever the number of namespaces.
  */
 import { append } from '../../base/append.ts'
+import { leastOf } from '../../base/least-of.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import type { Matcher } from './match.ts'
 import type { ObjectResult } from './object-result.ts'
@@ -147,7 +148,7 @@ export class TemplateLedger {
       untried: countUntried(page, generationOf(version)),
       skipped: page.skipping.get(versionKey(version)) ?? 0,
       extended: extending.size,
-      extendedIn: firstOf(extending),
+      extendedIn: leastOf(extending, namedNamespaces),
       failures: failures.slice(0, listedFailures),
     }
   }
@@ -259,12 +260,6 @@ function count(page: Page, namespace: string, entry: LedgerEntry | undefined, st
     if (entry.isExtended) name(extending, version, namespace, step)
     else add(entry.isSkipping ? skipping : holding, version, step)
   }
-}
-
-function firstOf(namespaces: Iterable<string>): string[] {
-  const first: string[] = []
-  for (const namespace of namespaces) if (first.push(namespace) === namedNamespaces) break
-  return first
 }
 
 function name(named: Map<string, Set<string>>, version: string, namespace: string, step: 1 | -1): void {

@@ -9,7 +9,7 @@ import {
   shownOfAnnotation,
 } from '../../kube/field-error.ts'
 import { invalid } from '../../kube/status-error.ts'
-import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import type { JsonObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { findInCondition, longestExpression, longestTogether } from './conditions.ts'
 import { metadataErrors } from './metadata-rules.ts'
@@ -35,8 +35,7 @@ export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: Name
     // Of tokens in a source the entry says what is wrong.
     const of = cloneFrom === undefined ? tokenErrors(source, field, parameters) : sourceNameErrors(cloneFrom, field)
     append(errors, of)
-    append(errors, ownedErrors(source, field))
-    append(errors, serverFieldErrors(source, field))
+    append(errors, metadataOfOthers(source, field))
   }
   const entries = spec?.objects ?? []
   // What is too long is refused already, and not parsed.
@@ -50,22 +49,21 @@ export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: Name
   return errors
 }
 
-/** Whose owner is not there garbage collection deletes, and it would be made again, without an end. */
-function ownedErrors({ metadata }: JsonObject, field: string): FieldError[] {
-  const owners = (metadata as Partial<KubeObject['metadata']> | null | undefined)?.ownerReferences
-  if (owners === undefined || owners === null || owners.length === 0) return []
-  return [fieldForbidden(`${field}.metadata.ownerReferences`, 'a template owns what it makes')]
-}
+const copied = 'the server sets it: leave it out'
+/** Fields of metadata that no object of a template may have, and why. */
+const fieldsOfOthers: readonly (readonly [name: string, why: string])[] = [
+  // Whose owner is not there garbage collection deletes, and it would be made again, without an end.
+  ['ownerReferences', 'a template owns what it makes'],
+  // What was copied from a cluster has them, and each apply of such an object would be refused.
+  ...['uid', 'resourceVersion', 'managedFields'].map((name) => [name, copied] as const),
+]
 
-/** What was copied from a cluster has them, and each apply of such an object would be refused. */
-const serverFields = ['uid', 'resourceVersion', 'managedFields'] as const
-
-function serverFieldErrors({ metadata }: JsonObject, field: string): FieldError[] {
-  const given = (metadata ?? {}) as Partial<Record<(typeof serverFields)[number], unknown>>
-  return serverFields.flatMap((name) => {
+function metadataOfOthers({ metadata }: JsonObject, field: string): FieldError[] {
+  const given = (metadata ?? {}) as JsonObject
+  return fieldsOfOthers.flatMap(([name, why]) => {
     const value = given[name]
-    const isEmpty = value === undefined || value === null || value === '' || (Array.isArray(value) && !value[0])
-    return isEmpty ? [] : [fieldForbidden(`${field}.metadata.${name}`, 'the server sets it: leave it out')]
+    const isEmpty = value === undefined || value === null || value === '' || (Array.isArray(value) && !value.length)
+    return isEmpty ? [] : [fieldForbidden(`${field}.metadata.${name}`, why)]
   })
 }
 

@@ -1,4 +1,5 @@
 /** Where a version of a template would delete something: asked before anything is. */
+import { leastOf } from '../../base/least-of.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
@@ -136,18 +137,6 @@ export const changeOf = (version: Matcher): string =>
   version.template.metadata.deletionTimestamp === undefined
     ? `generation ${generationOf(version)}`
     : 'deleting the template'
-
-/** Each look finds them in an order of its own. In one pass: there may be tens of thousands. */
-function leastOf(all: Iterable<string>, most: number): string[] {
-  const least: string[] = []
-  for (const one of all) {
-    if (least.length === most && one > (least[most - 1] as string)) continue
-    least.push(one)
-    least.sort()
-    if (least.length > most) least.pop()
-  }
-  return least
-}
 
 function holdsMore({ template }: Matcher, index: Claims, namespace: Namespace): boolean {
   const { name } = template.metadata

@@ -10,6 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { unlessUnderWay } from '../../base/sweeper.ts'
 import { type Slice, Turns } from '../../base/turns.ts'
 import { tooManyRequests } from '../../kube/status-error.ts'
 import { addressGroup } from '../address-group.ts'
@@ -37,7 +38,6 @@ export class Connections {
   readonly #forget: () => void
   /** Of its own: a look comes to its end beside many long lists, whose slices would each go first. */
   readonly #turns = new Turns()
-  #isLooking = false
 
   /** `gathered`: where what connections bring takes turns. */
   constructor(overload: Overload, gathered: Gathered, limit: number, reserved: boolean) {
@@ -177,28 +177,23 @@ export class Connections {
     else if (connection.user !== undefined) count(this.#byUser, connection.flow, -1)
   }
 
-  /** In slices: thousands of watches may be open. Those that take longer than a period are looked at less often. */
   #look(nowMs: number): boolean {
-    if (!this.#isLooking) void this.#lookAtAll(nowMs)
+    this.#lookAtAll(nowMs)
     return this.#all.size > 0
   }
 
-  async #lookAtAll(nowMs: number): Promise<void> {
-    this.#isLooking = true
-    try {
-      const slice = this.#turns.slice()
-      let unread = 0
-      for (const connection of this.#all.values()) {
-        connection.look(nowMs)
-        unread += connection.unreadBytes
-        const pause = slice.pause()
-        if (pause) await pause
-      }
-      if (unread > this.#overload.budget.limits.flowBytes) await this.#cutUnread(unread, slice)
-    } finally {
-      this.#isLooking = false
+  /** In slices: thousands of watches may be open. */
+  readonly #lookAtAll = unlessUnderWay(async (nowMs: number) => {
+    const slice = this.#turns.slice()
+    let unread = 0
+    for (const connection of this.#all.values()) {
+      connection.look(nowMs)
+      unread += connection.unreadBytes
+      const pause = slice.pause()
+      if (pause) await pause
     }
-  }
+    if (unread > this.#overload.budget.limits.flowBytes) await this.#cutUnread(unread, slice)
+  })
 
   /** Of the flow that has most the connection that has most, and so on: until no flow, and not all, have too much. */
   async #cutUnread(unread: number, slice: Slice): Promise<void> {
