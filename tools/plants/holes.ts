@@ -65,7 +65,7 @@ export const holePlants: readonly Plant[] = [
   plant(
     'objects of a template that name themselves by other things than texts are a 500',
     ['test/population/bad-input.test.ts'],
-    'src/apis/templates/check-template.ts',
+    'src/apis/templates/template-errors.ts',
     '    if (misshapen.length > 0) continue\n',
     '',
   ),

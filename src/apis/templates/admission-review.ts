@@ -4,6 +4,7 @@ import { type JsonDiffOperation } from '../../kube/patch/json-diff.ts'
 import { badRequest, StatusError } from '../../kube/status-error.ts'
 import type { KubeObject, Status } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
+import { KindUnanswered } from './unanswered-kinds.ts'
 
 export interface AdmissionRequest {
   readonly uid: string
@@ -77,6 +78,7 @@ export function answerText(uid: string, { refusal, patch = [], warnings = [] }: 
 
 /** What was thrown as a refusal. @throws what was thrown, if it is none but a failure */
 export function refusalIn(error: unknown): Status {
+  if (error instanceof KindUnanswered) return error.toStatus()
   if (!(error instanceof StatusError) || error.code >= 500) throw error
   return error.toStatus()
 }

@@ -5,14 +5,11 @@
 import type { Attributes } from '../../admission/admission.ts'
 import { append } from '../../base/append.ts'
 import type { Resumable } from '../../base/resumable.ts'
-import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooLong } from '../../kube/field-error.ts'
+import type { FieldError } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
-import { validateLabelSelector } from '../../kube/label-selector.ts'
-import { labelValueMaxLength } from '../../kube/names.ts'
 import { forbidden, invalid } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
-import { templateExpiryErrors } from '../expiry/bounds.ts'
 import {
   type AuthorRightsDeps,
   type Lack,
@@ -24,18 +21,17 @@ import {
 import { type CloneLookups, findSource } from './clones.ts'
 import { displacedWarnings, missingBypass } from './displaced.ts'
 import type { Matcher } from './match.ts'
-import { entryErrors } from './object-entries.ts'
 import { shapeErrors } from './object-shape.ts'
 import { writtenErrors } from './parameter-admission.ts'
-import { identityOf, titleOf } from './render.ts'
 import { roleWarnings } from './role-warnings.ts'
-import { rolloutErrors } from './rollout-limits.ts'
 import { keyClashes, objectClashes } from './template-clashes.ts'
+import { templateErrors } from './template-errors.ts'
 import { noveltyOf, objectsOf } from './template-objects.ts'
 import type { NamespaceTemplate, TemplateParameter } from './types.ts'
+import { checkAnswered, checkLacksKnown, type UnansweredKinds } from './unanswered-kinds.ts'
 import { templateWarnings } from './unread-keys.ts'
 
-export interface CheckTemplateDeps extends AuthorRightsDeps {
+export interface CheckTemplateDeps extends AuthorRightsDeps, UnansweredKinds {
   /** All templates, with their selectors parsed. */
   matchers(): Iterable<Matcher>
   /** The sources of clones, where they can be looked at without asking another server; then roles can be too. */
@@ -52,7 +48,7 @@ export interface FoundInObject {
   readonly warnings: readonly string[]
 }
 
-/** @throws StatusError Invalid, or Forbidden if its author lacks what it gives */
+/** @throws StatusError Invalid; Forbidden if its author lacks what it gives; ServiceUnavailable if none can tell */
 export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumable<void> {
   const template = a.object as NamespaceTemplate
   const old = a.oldObject
@@ -63,6 +59,7 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
   yield
   if (!jsonEqual(template.spec ?? {}, old?.spec ?? {})) append(errors, writtenErrors(a, template))
   yield
+  if (asksAuthor && errors.length === 0) checkAnswered(a, { next: template, old }, deps)
   if (asksAuthor) {
     append(errors, yield* objectErrors(a, template, old, deps))
     append(errors, keyClashes(template, deps))
@@ -76,6 +73,7 @@ export function* checkTemplate(a: Attributes, deps: CheckTemplateDeps): Resumabl
     if (lacks.length === 0 && old !== undefined)
       append(lacks, lackingForHeld(deps, a.user, heldBy(template, old, deps)))
   }
+  if (lacks.length > 0) checkLacksKnown(a, { next: template, old }, deps, lacks)
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
   if (!asksAuthor) return
   for (const warning of displacedWarnings(deps, template)) a.warn(warning)
@@ -145,50 +143,4 @@ const causeOf = ({ field, message }: Lack): StatusCause => ({ reason: 'FieldValu
 function refusalOf(user: UserInfo, lacks: readonly Lack[]): string {
   const what = lacks.map(({ field, message }) => `${field}: ${message}`).join('; ')
   return `user ${JSON.stringify(user.username)} can't give through a template what they may not do themselves: ${what}`
-}
-
-/** What population does with an object. Reviews and bindings of pods are kinds too, and know only create. */
-const keepingVerbs = ['list', 'watch', 'patch', 'delete'] as const
-
-function templateErrors(template: NamespaceTemplate, { findKind }: Pick<CheckTemplateDeps, 'findKind'>): FieldError[] {
-  const errors: FieldError[] = []
-  const { name } = template.metadata
-  if (name !== undefined && name.length > labelValueMaxLength) {
-    errors.push(fieldTooLong('metadata.name', labelValueMaxLength))
-  }
-  const { spec } = template
-  append(errors, validateLabelSelector(spec?.namespaces?.labelSelector ?? {}, 'spec.namespaces.labelSelector'))
-  append(errors, rolloutErrors(spec?.rollout ?? {}))
-  append(errors, templateExpiryErrors(spec?.expiry ?? {}))
-  const seen = new Set<string>()
-  append(errors, entryErrors(spec?.objects ?? []))
-  for (const { field, source: object, when } of objectsOf(template)) {
-    const misshapen = shapeErrors(object, field)
-    append(errors, misshapen)
-    if (misshapen.length > 0) continue
-    const { apiVersion, kind, metadata } = object as Partial<KubeObject>
-    if (!apiVersion) errors.push(fieldRequired(`${field}.apiVersion`))
-    if (!kind) errors.push(fieldRequired(`${field}.kind`))
-    if (!metadata?.name) errors.push(fieldRequired(`${field}.metadata.name`))
-    if (metadata?.namespace) {
-      errors.push(
-        fieldInvalid(`${field}.metadata.namespace`, metadata.namespace, 'must be empty: every namespace gets one'),
-      )
-    }
-    // A kind that is not served may come later, with its definition.
-    const served = apiVersion && kind ? findKind(apiVersion, kind) : undefined
-    if (served?.namespaced === false) {
-      errors.push(fieldInvalid(`${field}.kind`, kind, 'does not live in namespaces'))
-    } else if (served !== undefined && keepingVerbs.some((verb) => !served.verbs.includes(verb))) {
-      errors.push(
-        fieldInvalid(`${field}.kind`, kind, 'is only asked and never kept: its API knows no patch and delete'),
-      )
-    }
-    // Objects with conditions may be alternatives.
-    if (when !== undefined) continue
-    const identity = identityOf(object)
-    if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
-    seen.add(identity)
-  }
-  return errors
 }

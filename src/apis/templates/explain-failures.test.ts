@@ -59,6 +59,12 @@ describe('it is told who must act, and how', () => {
       helps: ['kubectl get namespacetemplate t -o yaml | borough populate --print-manifests -f -'],
     },
     { reason: 'UnknownKind', who: `who installs kinds in the cluster, or ${authors}`, helps: [] },
+    {
+      reason: 'UnknownKind',
+      message: 'APIService v1.ex.io does not answer (service unavailable)',
+      who: 'who runs the API server of this kind',
+      helps: ['kubectl get apiservice v1.ex.io'],
+    },
     ...['Invalid', 'Forbidden'].map((reason) => ({
       reason,
       who: `${authors}; where the object was changed or made anew in this namespace, who may delete it`,

@@ -118,8 +118,15 @@ function adviceOn(lack: Lack): Advice {
       // As API servers word it: the source may be there.
       if (/ is forbidden: User /.test(lack.message)) return { who: whoGrants, helps: grant(lack) }
       return { who: 'who looks after the source that it is copied from', helps: [] }
-    case 'UnknownKind':
-      return { who: `who installs kinds in the cluster, or ${authors}`, helps: [] }
+    case 'UnknownKind': {
+      const [, service] = /^APIService (\S+) does not answer /.exec(lack.message) ?? []
+      if (service === undefined) return { who: `who installs kinds in the cluster, or ${authors}`, helps: [] }
+      const effect = 'says why; the object is made once it answers'
+      return {
+        who: 'who runs the API server of this kind',
+        helps: [{ command: `kubectl get apiservice ${service}`, effect }],
+      }
+    }
     case 'Invalid':
     case 'Forbidden':
       return {

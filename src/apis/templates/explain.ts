@@ -6,7 +6,7 @@ import type { Client } from '../../client/client.ts'
 import { ifReadable } from '../../client/if-readable.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import { findKindNamed } from './kinds.ts'
+import { askKindNamed } from './kinds.ts'
 import { compileMatcher, isOptedOut } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import { type Halt, progressingCondition } from './rollout.ts'
@@ -66,7 +66,7 @@ async function isHeldIn(
     signal,
   }
   for (const text of template.status?.kinds ?? []) {
-    const kind = await findKindNamed(client, text)
+    const { served: kind } = await askKindNamed(client, text)
     const found = kind && (await ifReadable(client.list(kind, where)))
     if (found !== undefined && found.items.length > 0) return true
   }

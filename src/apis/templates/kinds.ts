@@ -7,6 +7,7 @@ import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import { objectsOf } from './template-objects.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
+import { type AskedKind, askKind } from './unanswered-kinds.ts'
 
 /** `networking.k8s.io/v1/NetworkPolicy` */
 export function kindsOf(template: NamespaceTemplate): string[] {
@@ -22,6 +23,12 @@ export function kindsEverOf(template: NamespaceTemplate): readonly string[] {
 export function findKindNamed({ discovery }: Pick<Client, 'discovery'>, text: string): Promise<ServedKind | undefined> {
   const slash = text.lastIndexOf('/')
   return discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
+}
+
+/** The same where one API that does not answer is no fault of all. @throws as `askKind` */
+export function askKindNamed({ discovery }: Pick<Client, 'discovery'>, text: string): Promise<AskedKind> {
+  const slash = text.lastIndexOf('/')
+  return askKind(discovery, text.slice(0, slash), text.slice(slash + 1))
 }
 
 export class RecordedKinds {

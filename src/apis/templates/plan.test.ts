@@ -6,7 +6,7 @@ import { systemClock } from '../../base/clock.ts'
 import type { Progress } from '../../base/progress.ts'
 import type { Client, ServedKind, WriteOptions } from '../../client/client.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
-import { forbidden, notFound } from '../../kube/status-error.ts'
+import { forbidden, notFound, StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import { type PlannedNamespace, planTemplates, type TemplatePlan } from './plan.ts'
 import { templateFieldManager, templateNameLabel, templateResource } from './types.ts'
@@ -30,7 +30,10 @@ class Cluster extends FakeClient {
   /** What it says to each template that is new. */
   readonly warned: string[] = []
   override readonly discovery = {
-    findKind: async (apiVersion: string, kind: string) => kinds.find((k) => k.kind === kind && apiVersion === 'v1'),
+    findKind: async (apiVersion: string, kind: string) => {
+      if (apiVersion === 'down.io/v1') throw new StatusError('service unavailable', { reason: 'ServiceUnavailable' })
+      return kinds.find((k) => k.kind === kind && apiVersion === 'v1')
+    },
     kinds: async () => ({ kinds, unavailable: [] }),
   } as never
 
@@ -377,6 +380,14 @@ describe('a server', () => {
     const no = forbidden({ group: '', resource: 'namespacetemplates' }, '', 'no')
     cluster.refused.set('list namespacetemplates', no)
     await expect(plan([templateOf('t', {})])).rejects.toBe(no)
+  })
+
+  test('of which one API does not answer is named with it', async () => {
+    const held = { apiVersion: 'down.io/v1', kind: 'Widget', metadata: { name: 'w' } }
+    await expect(plan([templateOf('t', { templates: [held] })])).rejects.toThrow(
+      'objects of down.io/v1/Widget can not be read, so nobody knows what would be pruned: APIService v1.down.io ' +
+        'does not answer (service unavailable)',
+    )
   })
 
   test('that hides what templates made can not be planned for', async () => {

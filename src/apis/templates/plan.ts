@@ -14,7 +14,7 @@ import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { AlikeAnswers, askedOfAlike } from './alike-answers.ts'
 import { type DisplacedObject, displacedBy } from './displaced.ts'
 import { dryRunDeletion, dryRunTemplate } from './dry-run-template.ts'
-import { findKindNamed, kindsEverOf } from './kinds.ts'
+import { askKindNamed, kindsEverOf } from './kinds.ts'
 import { listWithHeld } from './list-with-held.ts'
 import { compileMatcher, isDisabled, isOptedOut, isRolloutPaused, type Matcher } from './match.ts'
 import { holdersOf, keysHeld } from './namespace-metadata.ts'
@@ -257,7 +257,9 @@ async function watchKinds(
   let done = 0
   await Promise.all(
     [...kinds].map(async (text) => {
-      const kind = await findKindNamed(client, text)
+      const { served: kind, unanswered } = await askKindNamed(client, text)
+      if (unanswered !== undefined)
+        throw new Error(`objects of ${text} can not be read, so nobody knows what would be pruned: ${unanswered}`)
       if (kind?.namespaced && !(await untilAborted(index.watchKind(kind, signal), signal)))
         throw new Error(`objects of ${text} can not be read, so nobody knows what would be pruned`)
       report({ doing: 'reading what templates made', done: ++done, total: kinds.size, unit: 'kinds' })

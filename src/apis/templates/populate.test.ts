@@ -313,6 +313,11 @@ describe('what can not be made', () => {
       'Widget/w: UnknownKind, tried again: no kind Widget in ex.io/v1 is served',
       'ConfigMap/c: configured',
     ])
+    world.failures.set('find Widget', internalError('its server is down'))
+    expect(told(await world.pass([holding('t', odd)]))).toEqual([
+      'Widget/w: UnknownKind, tried again: APIService v1.ex.io does not answer (Internal error occurred: its server ' +
+        'is down)',
+    ])
     world.failures.set('find Pod', new Error('a fault'))
     await expect(world.pass([holding('t', pod)])).rejects.toThrow('a fault')
   })

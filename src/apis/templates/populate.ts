@@ -3,7 +3,7 @@
  * through `Client` alone, so it runs against any cluster. What it will apply is in the applied record before it is
  * there, and what came of it afterwards.
  */
-import type { Client, ServedKind } from '../../client/client.ts'
+import type { Client } from '../../client/client.ts'
 import { nameOf, uidOf } from '../../kube/metadata.ts'
 import { rbacGroup } from '../../kube/rbac.ts'
 import { findStatusError, type StatusError } from '../../kube/status-error.ts'
@@ -21,6 +21,7 @@ import { contentDigest } from './marks.ts'
 import { holdersOf } from './namespace-metadata.ts'
 import { failureOf, obstructed, refusedBesides, refusedFor } from './object-failures.ts'
 import type { ObjectResult, Outcome } from './object-result.ts'
+import { type Placed, placeOf } from './place-of.ts'
 import type { PopulatedObject, PopulatedObjects } from './populated-objects.ts'
 import { identityOf, type Rendered, render, type Skipped, titleOf, wholeReasons } from './render.ts'
 import { type MetadataRequest, settleMetadata, wantsMetadata } from './settle-metadata.ts'
@@ -51,12 +52,6 @@ export interface PopulateRequest {
   /** Of the namespace, where more is asked of it than this. */
   readonly conditions?: Conditions
   readonly signal: AbortSignal
-}
-
-/** An object and where the server keeps its kind. */
-interface Placed {
-  readonly rendered: Rendered
-  readonly kind: ServedKind
 }
 
 export async function populate(deps: PopulateDeps, request: PopulateRequest): Promise<readonly ObjectResult[]> {
@@ -287,22 +282,6 @@ function bindingIn(
 
 /** Of a Role: what it says nothing of, or leaves to other managers, an apply leaves as it is. */
 const saysRules = ({ object, held }: Rendered): boolean => Array.isArray(object['rules']) && held.yieldTo === undefined
-
-/** Where it goes, or why that is not known. One API that is down must not keep the objects of others waiting. */
-async function placeOf({ discovery }: Pick<Client, 'discovery'>, rendered: Rendered): Promise<Placed | ObjectResult> {
-  try {
-    const kind = await discovery.findKind(rendered.object.apiVersion, rendered.object.kind)
-    if (kind?.namespaced) return { rendered, kind }
-    return failureOf(rendered, 'UnknownKind', whyNowhere(kind !== undefined, rendered), true)
-  } catch (error) {
-    const status = findStatusError(error)
-    if (status === undefined) throw error
-    return failureOf(rendered, 'UnknownKind', status.message, true)
-  }
-}
-
-const whyNowhere = (isServed: boolean, { object: { apiVersion, kind } }: Rendered): string =>
-  isServed ? `${kind} does not live in namespaces` : `no kind ${kind} in ${apiVersion} is served`
 
 async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   const { client, index, claims, request, corrections } = pass

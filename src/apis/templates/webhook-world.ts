@@ -14,6 +14,7 @@ import { type RemoteAuthorizerDeps, remoteAuthorizer } from './remote-authorizer
 import { RemoteLookups } from './remote-lookups.ts'
 import { findHeldVersion } from './revisions.ts'
 import { templateResource } from './types.ts'
+import { type AskedKind, askKind } from './unanswered-kinds.ts'
 
 export interface World {
   readonly lookups: RemoteLookups
@@ -31,8 +32,9 @@ export function worldOf(deps: RemoteAuthorizerDeps): World {
   const { client } = deps
   const lookups = new RemoteLookups()
   const authorizer = remoteAuthorizer(deps, lookups)
-  const findServed = (apiVersion: string, kind: string): ServedKind | undefined =>
-    lookups.ask(`kind ${apiVersion} ${kind}`, () => client.discovery.findKind(apiVersion, kind), undefined)
+  const asked = (apiVersion: string, kind: string): AskedKind =>
+    lookups.ask(`kind ${apiVersion} ${kind}`, () => askKind(client.discovery, apiVersion, kind), {})
+  const findServed = (apiVersion: string, kind: string): ServedKind | undefined => asked(apiVersion, kind).served
   const { namespace, name } = populationConfig
   return {
     lookups,
@@ -54,6 +56,7 @@ export function worldOf(deps: RemoteAuthorizerDeps): World {
         lookups.ask('opted-out accounts', () => findObject(client, configMaps, { namespace, name }), undefined),
       ),
       findKind: findServed,
+      whyUnanswered: (apiVersion, kind) => asked(apiVersion, kind).unanswered,
       findClusterRole: (role) =>
         lookups.ask(
           `cluster role ${role}`,
