@@ -15,7 +15,8 @@ export function explanationText(explanation: Explanation, nowMs: number, paint: 
   const ageText = since === undefined ? '' : `, for ${age(since, nowMs)} (since ${since})`
   const lines = [`Namespace ${namespace} is ${paint(held ? 'bad' : 'good', state)}${ageText}.`]
   if (!held && obstacles.length > 0) lines.push('Nothing holds it, but its deletion would be refused:')
-  else if (!held && reports.length === 0) lines.push('Nothing holds it.')
+  else if (!held && reports.length === 0)
+    lines.push(lacking.length === 0 ? 'Nothing holds it.' : 'Nothing holds it, but it is not as its templates say.')
   if (left !== undefined && (left.total > 0 || left.unread.length > 0))
     append(lines, ['', ...leftLines(left, isWide ? left.total : listed)])
   for (const obstacle of obstacles) append(lines, ['', ...obstacleLines(obstacle, nowMs, paint)])
@@ -23,7 +24,8 @@ export function explanationText(explanation: Explanation, nowMs: number, paint: 
     lines.push('', 'The server reports:')
     for (const { type, reason, message } of reports) lines.push(`  ${type} (${reason}): ${message}`)
   }
-  if (lacking.length > 0) lines.push('', 'What its templates could not give it:')
+  if (lacking.length > 0)
+    lines.push('', reports.length > 0 ? 'What its templates could not give it:' : 'What it lacks:')
   for (const obstacle of lacking) append(lines, ['', ...obstacleLines(obstacle, nowMs, paint)])
   if (notes.length > 0)
     append(lines, ['', ...notes.map((note) => `Note: ${note}${endsInCommand.test(note) ? '' : '.'}`)])

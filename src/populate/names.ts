@@ -1,10 +1,11 @@
 /** What `borough populate` calls the things that it installs and uses on a cluster. */
+import { populateLease } from '../apis/templates/population-config.ts'
 
 /** Where its account, its Lease, its Secret and, in the cluster, its pods live. */
-export const defaultNamespace = 'borough-system'
+export const defaultNamespace: string = populateLease.namespace
 
 /** The Deployment, the Service, the webhook configurations, the Lease. */
-export const installName = 'borough-population'
+export const installName: string = populateLease.name
 export const secretName = 'borough-population-tls'
 export const accountName = 'namespace-template-controller'
 

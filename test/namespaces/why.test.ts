@@ -101,6 +101,10 @@ describe('borough why', () => {
           since: metadata.creationTimestamp,
           helps: [
             {
+              command: 'kubectl get lease borough-population -n borough-system -o yaml',
+              effect: 'which process populates, and when it said so last',
+            },
+            {
               command: 'kubectl get namespacetemplates',
               effect: 'templates that failed, with why in their status',
             },

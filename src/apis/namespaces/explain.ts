@@ -19,6 +19,7 @@ import {
 } from '../initializers/types.ts'
 import { explainTemplates } from '../templates/explain.ts'
 import { explainFailures, notTried, triedInVain } from '../templates/explain-failures.ts'
+import { explainUnpopulated, whoPopulates } from '../templates/explain-unpopulated.ts'
 import { pendingLabel } from '../templates/types.ts'
 import type { Explanation, Help, Obstacle } from './explanation.ts'
 import { dryRunRefusals, refusalsIn } from './refused-deletion.ts'
@@ -46,14 +47,15 @@ export async function explainNamespace(
   if (namespace.metadata.deletionTimestamp !== undefined) return explainTerminating(client, namespace, clock, signal)
   if (namespace.spec?.initializers !== undefined) return explainInitializing(client, namespace, signal)
   if (namespace.metadata.labels?.[pendingLabel] !== undefined)
-    return explainGate(namespace, await explainFailures(client, namespace, signal))
+    return explainGate(client, namespace, clock.now(), signal)
   const dryRun = (): Promise<unknown> => client.delete(namespaceResource, { name }, { dryRun: true, signal })
+  const unpopulated = await explainUnpopulated(client, namespace, clock.now(), signal)
   return {
     namespace: name,
     state: phaseOf(namespace),
     held: false,
     obstacles: await dryRunRefusals(client, dryRun, 'its deletion', signal),
-    ...(await explainFailures(client, namespace, signal)),
+    ...(unpopulated.length > 0 ? { lacking: unpopulated } : await explainFailures(client, namespace, signal)),
     reports: reportsOf(namespace),
     notes: [
       ...endNote(namespace),
@@ -138,14 +140,22 @@ async function explainInitializing(client: Client, namespace: Namespace, signal:
 }
 
 /** On a cluster without initializers, where `borough populate` gives namespaces their templates. */
-function explainGate(namespace: Namespace, failures: Pick<Explanation, 'lacking'>): Explanation {
+async function explainGate(
+  client: Client,
+  namespace: Namespace,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Explanation> {
   const { name = '', creationTimestamp } = namespace.metadata
+  const failures = await explainFailures(client, namespace, signal)
+  const { who, helps } = await whoPopulates(client, nowMs, signal)
   const populated = conditionOf(namespace, 'Populated')
   const obstacle: Obstacle = {
-    ...(failures.lacking === undefined ? notTried : triedInVain),
+    ...(failures.lacking === undefined ? { what: notTried, who } : triedInVain),
     ...(creationTimestamp ? { since: creationTimestamp } : {}),
     ...(populated?.status === 'False' && populated.message ? { progress: populated.message } : {}),
     helps: [
+      ...(failures.lacking === undefined ? helps : []),
       ...lookAt(namespaceTemplateInitializer),
       {
         command: `kubectl label namespace ${name} ${pendingLabel}-`,
@@ -248,15 +258,8 @@ async function explainTerminating(
   const isStuck = content.length === 0 && own.length === 0 && left.unread.length === 0
   const finalize = (): Promise<unknown> => {
     const spec = { ...namespace.spec, finalizers: finalizers.filter((f) => f !== kubernetesFinalizer) }
-    return client.update(
-      namespaceResource,
-      { ...namespace, spec },
-      {
-        subresource: 'finalize',
-        dryRun: true,
-        signal,
-      },
-    )
+    const options = { subresource: 'finalize', dryRun: true, signal } as const
+    return client.update(namespaceResource, { ...namespace, spec }, options)
   }
   const kept = isStuck ? await dryRunRefusals(client, finalize, 'the update that lets it go', signal) : []
   return {

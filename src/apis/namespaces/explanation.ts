@@ -31,7 +31,7 @@ export interface Explanation {
   readonly held: boolean
   /** Of a namespace that is not held: what its deletion would meet. */
   readonly obstacles: readonly Obstacle[]
-  /** What its templates could not give it, as condition `Populated` tells. Absent = nothing. */
+  /** What its templates could not give it, as condition `Populated` tells, or have not yet. Absent = nothing. */
   readonly lacking?: readonly Obstacle[]
   /** Content of a namespace that is being deleted. */
   readonly left?: LeftContent

@@ -22,10 +22,7 @@ interface Lack {
 }
 
 /** What holds up a namespace where `borough populate` has not come to it. */
-export const notTried: Pick<Obstacle, 'what' | 'who'> = {
-  what: 'its templates have not been applied yet',
-  who: 'borough populate: its controller applies the NamespaceTemplates that match',
-}
+export const notTried = 'its templates have not been applied yet'
 /** Where the controller has acted, and can't help. */
 export const triedInVain: Pick<Obstacle, 'what' | 'who'> = {
   what: 'its templates could not give it all that it must have',

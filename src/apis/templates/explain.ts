@@ -34,7 +34,7 @@ export async function explainTemplates(
     if (halt === undefined) continue
     const name = `NamespaceTemplate ${JSON.stringify(nameOf(template.metadata))}`
     if (compileMatcher(template).selects(namespace)) lines.push(`${name} ${halt.word}: ${halt.message}`)
-    else if (await isHeldIn(client, template, namespace, signal)) {
+    else if (await isHeldIn(client, { template, kinds: template.status?.kinds ?? [] }, namespace, signal)) {
       lines.push(
         `${name}, which no longer selects this namespace, ${halt.word}, so what it gave stays: ${halt.message}`,
       )
@@ -43,19 +43,23 @@ export async function explainTemplates(
   return lines
 }
 
-function haltOf({ status }: NamespaceTemplate): { readonly word: string; readonly message: string } | undefined {
+/** Why nothing of it is applied, if nothing is. */
+export function haltOf({ status }: NamespaceTemplate): { readonly word: string; readonly message: string } | undefined {
   const said = status?.conditions?.find(({ type }) => type === progressingCondition)
   const word = said?.status === 'False' ? words[said.reason as Halt['reason']] : undefined
   return said && word ? { word, message: said.message } : undefined
 }
 
-/** What is recorded no client may read: by what the namespace says, and by labels, of kinds that the caller may see. */
-async function isHeldIn(
+/**
+ * What is recorded no client may read: by what the namespace says, and by labels. undefined = the caller may not see
+ * all of these kinds.
+ */
+export async function isHeldIn(
   client: Pick<Client, 'list' | 'discovery'>,
-  template: NamespaceTemplate,
+  { template, kinds }: { readonly template: NamespaceTemplate; readonly kinds: readonly string[] },
   namespace: Namespace,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   const name = nameOf(template.metadata)
   if (keysHeld(holdersOf(namespace)).some((key) => key.template === name)) return true
   const where = {
@@ -65,10 +69,12 @@ async function isHeldIn(
     metadataOnly: true,
     signal,
   }
-  for (const text of template.status?.kinds ?? []) {
+  let isWhole = true
+  for (const text of kinds) {
     const { served: kind } = await askKindNamed(client, text)
     const found = kind && (await ifReadable(client.list(kind, where)))
-    if (found !== undefined && found.items.length > 0) return true
+    if (found === undefined) isWhole = false
+    else if (found.items.length > 0) return true
   }
-  return false
+  return isWhole ? false : undefined
 }

@@ -1,6 +1,10 @@
-/** The ConfigMap with what administrators say of all templates together. */
+/** Where what concerns all templates stands: what administrators say of them together, and who applies them. */
 import type { KubeObject } from '../../kube/types.ts'
 
+/** Of the process of `borough populate` that runs the controllers, where it was told no other namespace. */
+export const populateLease = { namespace: 'borough-system', name: 'borough-population' } as const
+
+/** The ConfigMap of administrators. */
 export const populationConfig = { namespace: 'kube-system', name: 'borough-population' } as const
 
 /** One value of it; undefined = not said. */

@@ -13,9 +13,8 @@ import { type Namespace, type NamespaceCondition, namespaceResource } from '../n
 import { templateKind } from './kind.ts'
 import type { ObjectResult } from './object-result.ts'
 import type { Halt } from './rollout.ts'
-import { type NamespaceTemplate, templateResource } from './types.ts'
+import { type NamespaceTemplate, populatedCondition, templateResource } from './types.ts'
 
-const populatedCondition = 'Populated'
 /** Where events about cluster-scoped objects live. */
 const clusterEvents = 'default'
 

@@ -3,7 +3,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { resolveNameOnly } from './clones.ts'
 import { metadataParts, titleOfKey } from './namespace-metadata.ts'
 import { render, titleOf } from './render.ts'
-import type { NamespaceTemplate } from './types.ts'
+import { type NamespaceTemplate, populatedCondition } from './types.ts'
 
 interface ToldFailure {
   /** `RoleBinding/admin`, `label example.com/cost`, `parameter size`; '' = it can't be told apart. */
@@ -21,7 +21,7 @@ const betweenObjects = /; (?=(?:[A-Z]\w*\/[^\s;]+|(?:label|annotation) [^\s;]+|p
 const beginning = /^((?:[A-Z]\w*\/\S+?|(?:label|annotation) \S+?|parameter \w+)): (.*)$/s
 
 export function failuresTold({ status }: Namespace): readonly ToldFailure[] {
-  const condition = status?.conditions?.find(({ type }) => type === 'Populated')
+  const condition = status?.conditions?.find(({ type }) => type === populatedCondition)
   if (condition?.status !== 'False') return []
   const { reason = '', message = '' } = condition
   return message.split(betweenObjects).map((part, i) => {

@@ -27,6 +27,7 @@ test('names in stored objects are never other ones', () => {
     ownerKey: 'borough.dev/owner',
     pauseRolloutAnnotation: 'policy.borough.dev/pause-rollout',
     pendingLabel: 'policy/namespace-template-pending',
+    populatedCondition: 'Populated',
     protectedByLabel: 'policy.borough.dev/protected-by',
     requirePermissionAnnotation: 'policy/namespace-template-require-permission',
     templateControllerName: 'namespace-template-controller',

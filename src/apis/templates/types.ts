@@ -197,6 +197,8 @@ export const metadataVersionsAnnotation = 'policy.borough.dev/settles'
 export const askedAnnotation = 'policy.borough.dev/asks-webhooks'
 /** On a namespace of a cluster without initializers: it waits for its templates, and others may not write in it yet. */
 export const pendingLabel = 'policy/namespace-template-pending'
+/** Condition of a namespace whose templates could not give it something, and can by now. */
+export const populatedCondition = 'Populated'
 
 /** Of applies, and of nothing else: on Borough what is written under it by the controller is recorded as applied. */
 export const templateFieldManager = 'namespace-template'
