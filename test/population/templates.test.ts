@@ -829,5 +829,5 @@ test('status figures are columns of kubectl get', async () => {
   expect(table.rows[0]?.cells.slice(0, 5)).toEqual(['t', 1, 1, 0, 0])
   // With -o wide.
   expect(columns.filter((c) => c.priority === 1).map((c) => c.name)).toEqual(['Extended', 'Waiting', 'Rollout'])
-  expect(table.rows[0]?.cells.slice(6)).toEqual([null, null, 'Complete'])
+  expect(table.rows[0]?.cells.slice(6)).toEqual([0, 0, 'Complete'])
 })

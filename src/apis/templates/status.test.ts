@@ -244,9 +244,10 @@ describe('conditions', () => {
   })
 })
 
-test('numbers that are 0 in most clusters are left out', () => {
+test('numbers that are 0 are told, for columns of other clusters show only what is there', () => {
   expect(status({ matched: 1, synced: 1, kinds: ['v1/ConfigMap'] })).toEqual({
-    ...{ observedGeneration: 3, matched: 1, synced: 1, failed: 0, skipped: 0, kinds: ['v1/ConfigMap'] },
+    ...{ observedGeneration: 3, matched: 1, synced: 1, failed: 0, skipped: 0, extended: 0, waiting: 0 },
+    kinds: ['v1/ConfigMap'],
     conditions: expect.any(Array),
   })
   expect(status({ extended: 1, waiting: 2, failed: 1, failures: [failure] })).toMatchObject({

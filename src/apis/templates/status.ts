@@ -35,8 +35,8 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
     synced,
     failed,
     skipped,
-    ...(extended > 0 ? { extended } : {}),
-    ...(waiting > 0 ? { waiting } : {}),
+    extended,
+    waiting,
     ...(failures.length > 0 ? { failures: [...failures] } : {}),
     kinds: [...kinds],
     conditions: [
