@@ -26,8 +26,17 @@ const versionText = `borough ${packageVersion} (Kubernetes v${major}.${minor}.${
 /** @param onReady called when a server that was asked for serves */
 export async function run(onReady: () => void = () => undefined): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreDepartedReader)
-  await runProgram(createProgram(onReady), process.argv.slice(2))
+  // A clock keeps no process alive (`base/clock.ts`), and a command may wait for nothing but one: to ask a busy server
+  // again, or for policies to be read.
+  const alive = setInterval(() => undefined, aliveMs)
+  try {
+    await runProgram(createProgram(onReady), process.argv.slice(2))
+  } finally {
+    clearInterval(alive)
+  }
 }
+
+const aliveMs = 2 ** 30
 
 /** Every command with its flags. */
 export function createProgram(onReady: () => void): Command {

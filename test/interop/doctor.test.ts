@@ -174,7 +174,10 @@ describe('of a server that runs', () => {
     expect(statuses(stopped, 'lease borough-system/borough-population')).toEqual([
       'fail no process populates namespaces, and its webhooks are registered: creates of namespaces are refused',
     ])
-    await borough(['populate', '--uninstall', '--kubeconfig', kubeconfig()])
+    // It waits for a clock on its way, and for nothing else.
+    const uninstalled = await borough(['populate', '--uninstall', '--kubeconfig', kubeconfig()])
+    expect(uninstalled).toMatchObject({ code: 0, stderr: '' })
+    expect(uninstalled.stdout.split('\n').filter((line) => line.endsWith(' deleted'))).toHaveLength(14)
   }, 120_000)
 })
 
