@@ -39,20 +39,31 @@ const unitMs: Readonly<Record<string, number>> = {
 
 /** An int64 of nanoseconds ends here. */
 const maxMs = 9_223_372_036_854.775
+/** As long as one can be, in whole hours. */
+export const longestGoDuration: string = `${Math.floor(maxMs / 3_600_000)}h`
 
 /** `1m30s`, `1.5h`, `-2ms`, `0` to milliseconds; undefined for what Go refuses. */
 export function parseGoDuration(text: string): number | undefined {
+  const ms = millisecondsIn(text)
+  return ms === undefined || Math.abs(ms) > maxMs ? undefined : ms
+}
+
+/** It is written as one, and Go refuses it because it is longer than one can be. */
+export const isBeyondGoDuration = (text: string): boolean => (millisecondsIn(text) ?? 0) > maxMs
+
+function millisecondsIn(text: string): number | undefined {
   const m = /^([+-]?)(.+)$/s.exec(text)
   if (!m) return undefined
   const [, sign, body = ''] = m
   if (body === '0') return 0
   let total = 0
   let end = 0
-  const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y
+  // Each digit has one place in it: of a text of a megabyte, which clients may write, two would take an hour to try.
+  const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y
   for (let p = part.exec(body); p; p = part.exec(body)) {
     total += Number(p[1]) * (unitMs[p[2] ?? ''] ?? 0)
     end = part.lastIndex
   }
-  if (end !== body.length || total > maxMs) return undefined
+  if (end !== body.length) return undefined
   return sign === '-' ? -total : total
 }

@@ -99,4 +99,9 @@ describe('durations of Go', () => {
     ['9999999h', undefined],
   ]
   test.each(cases)('%s', (given, want) => expect(parseGoDuration(given)).toBe(want))
+
+  test('digits without end take no time beyond that of reading them', () => {
+    expect(parseGoDuration('1'.repeat(1_000_000))).toBeUndefined()
+    expect(parseGoDuration(`${'1'.repeat(1_000_000)}.${'1'.repeat(1_000_000)}`)).toBeUndefined()
+  })
 })

@@ -16,6 +16,7 @@ const source = 'borough.dev/expiry-template'
 const noTime = 'must be a time as RFC 3339 has it, such as 2030-12-31T18:00:00Z'
 const of72h = 'NamespaceTemplate "preview" lets its namespaces live for 72h'
 const noLifetime = 'must be a duration of a second or more, such as 90m or 720h: there are no days'
+const tooLong = 'must not be longer than 2562047h, which is as long as a duration can be'
 const field = `metadata.annotations[${at}]`
 
 let plane: TestControlPlane
@@ -131,10 +132,15 @@ describe('at create', () => {
       given: { [at]: '2026-01-01T00:00:00Z' },
       fault: `${field}: Invalid value: "2026-01-01T00:00:00Z": must be in the future: it is 2026-01-01T00:00:00Z`,
     },
-    ...['-1h', '0', '999ms', '1d', '300y', '2562048h', '24', ''].map((given) => ({
+    ...['-1h', '0', '999ms', '1d', '300y', '24', '', '-99999999h'].map((given) => ({
       name: `ttl ${JSON.stringify(given)}`,
       given: { [ttl]: given },
       fault: `metadata.annotations[${ttl}]: Invalid value: ${JSON.stringify(given)}: ${noLifetime}`,
+    })),
+    ...['2562048h', '99999999h', '2562047h59m'].map((given) => ({
+      name: `ttl ${given}`,
+      given: { [ttl]: given },
+      fault: `metadata.annotations[${ttl}]: Invalid value: "${given}": ${tooLong}`,
     })),
     {
       name: 'beyond the limit',
@@ -334,6 +340,10 @@ describe('of a template', () => {
     {
       given: { default: '1d' },
       faults: [`spec.expiry.default: Invalid value: "1d": ${noLifetime}`],
+    },
+    {
+      given: { max: '99999999h' },
+      faults: [`spec.expiry.max: Invalid value: "99999999h": ${tooLong}`],
     },
     {
       given: { max: '0s' },

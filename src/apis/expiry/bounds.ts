@@ -1,6 +1,6 @@
 /** What the templates of a namespace say of its life: the shortest of their defaults, the shortest of their limits. */
 
-import { parseGoDuration } from '../../kube/duration.ts'
+import { isBeyondGoDuration, longestGoDuration, parseGoDuration } from '../../kube/duration.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import type { TemplateExpiry } from './types.ts'
 
@@ -54,7 +54,11 @@ function boundOf(template: string, text: string | undefined): Bound | undefined 
 const shorter = (a: Bound | undefined, b: Bound | undefined): Bound | undefined =>
   a === undefined || (b !== undefined && b.ms < a.ms) ? b : a
 
-export const noLifetime = 'must be a duration of a second or more, such as 90m or 720h: there are no days'
+const noLifetime = 'must be a duration of a second or more, such as 90m or 720h: there are no days'
+const tooLong = `must not be longer than ${longestGoDuration}, which is as long as a duration can be`
+
+/** What is wrong with a text that `parseLifetime` does not take. */
+export const whyNoLifetime = (text: string): string => (isBeyondGoDuration(text) ? tooLong : noLifetime)
 
 /** Of `spec.expiry`. */
 export function templateExpiryErrors(expiry: TemplateExpiry): FieldError[] {
@@ -64,7 +68,7 @@ export function templateExpiryErrors(expiry: TemplateExpiry): FieldError[] {
     const text = expiry[key]
     if (text === undefined) continue
     const ms = parseLifetime(text)
-    if (ms === undefined) errors.push(fieldInvalid(`spec.expiry.${key}`, text, noLifetime))
+    if (ms === undefined) errors.push(fieldInvalid(`spec.expiry.${key}`, text, whyNoLifetime(text)))
     else lengths[key] = ms
   }
   if (lengths.default !== undefined && lengths.max !== undefined && lengths.default > lengths.max) {

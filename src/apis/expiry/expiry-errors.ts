@@ -3,7 +3,7 @@ import { type FieldError, fieldInvalid, fieldRequired, shownOfAnnotation } from 
 import { formatTime, parseTime } from '../../kube/time.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { deletionProtectionAnnotation } from '../namespaces/types.ts'
-import { noLifetime, parseLifetime } from './bounds.ts'
+import { parseLifetime, whyNoLifetime } from './bounds.ts'
 import { expiresAtMs } from './end.ts'
 import { bornMs, type ExpiryContext, endOfTtl } from './settle-expiry.ts'
 import { expiresAtAnnotation, extendVerb, neverExpires, ttlAnnotation } from './types.ts'
@@ -19,7 +19,7 @@ export function expiryErrors(next: KubeObject, old: KubeObject | undefined, cont
   const [time, ttl] = [annotation(next, expiresAtAnnotation), annotation(next, ttlAnnotation)]
   const errors: FieldError[] = []
   if (ttl !== undefined && ttl !== annotation(old, ttlAnnotation) && parseLifetime(ttl) === undefined) {
-    errors.push(fieldInvalid(fieldOf(ttlAnnotation), ttl, noLifetime, shownOfAnnotation))
+    errors.push(fieldInvalid(fieldOf(ttlAnnotation), ttl, whyNoLifetime(ttl), shownOfAnnotation))
     // No end could be made of it: that one is missing is no second fault.
     if (time === undefined) return errors
   }
