@@ -24,6 +24,26 @@ test('the example goes into a shell as it stands: nothing is expanded, and every
   expect(parseYaml(read.toString()).value).toEqual(hostile)
 })
 
+test('lines are broken at 100 columns, but for commands', () => {
+  const hard = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`count/widgets${i}.example.com`, `${i}`]))
+  const giving = [`kubectl annotate --overwrite namespace NAME 'example.com/a=${'<text> '.repeat(20)}'`]
+  const text = descriptionText({
+    ...plain,
+    quotas: [{ quota: 'ResourceQuota/q', hard }],
+    needs: ['x'.repeat(200)],
+    giving,
+  })
+  const section = (title: string): string[] => text.slice(text.indexOf(title)).split('\n\n')[0]?.split('\n') ?? []
+  expect(section('It is limited by')).toEqual([
+    'It is limited by:',
+    '  ResourceQuota/q: count/widgets0.example.com 0, count/widgets1.example.com 1,',
+    ...[2, 5, 8].map((i) => `      ${[i, i + 1, i + 2].map((n) => `count/widgets${n}.example.com ${n},`).join(' ')}`),
+    '      count/widgets11.example.com 11',
+  ])
+  expect(section('To create one')).toEqual(['To create one takes:', `  ${'x'.repeat(200)}`])
+  expect(section('One that exists')).toContain(`  ${giving[0]}`)
+})
+
 test('rights, whom they go to, and what limits it', () => {
   const text = descriptionText({
     ...plain,

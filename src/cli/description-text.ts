@@ -28,10 +28,10 @@ export function descriptionText(description: TemplateDescription, paint: Paint =
       [...quotas.map(quotaLine), ...(withoutClusterQuotas ? ['ClusterResourceQuotas: not here, or not readable'] : [])],
     ],
     ['An example', pasted(example), true],
-    ['One that exists is given what is required by', giving],
+    ['One that exists is given what is required by', giving.map(indented), true],
   ]
   const text = blocks.flatMap(([title, lines, asTheyAre]) =>
-    lines.length === 0 ? [] : ['', paint('strong', `${title}:`), ...(asTheyAre ? lines : lines.map(indented))],
+    lines.length === 0 ? [] : ['', paint('strong', `${title}:`), ...(asTheyAre ? lines : lines.flatMap(broken))],
   )
   const held = standing(description)
   return `${[`template ${template}${isDisabled ? ' (disabled)' : ''}`, ...held, ...text].join('\n')}\n`
@@ -97,3 +97,19 @@ const pasted = (example: ExampleNamespace): string[] => [
 ]
 
 const indented = (line: string): string => `  ${line}`
+
+const columns = 100
+
+/** Broken at spaces, what follows further in. Commands are not: they are copied. */
+function broken(text: string): string[] {
+  const lines: string[] = []
+  let line = '  '
+  for (const word of text.split(' ')) {
+    if (line.trim() !== '' && line.length + word.length > columns) {
+      lines.push(line.trimEnd())
+      line = '      '
+    }
+    line += `${word} `
+  }
+  return [...lines, line.trimEnd()]
+}

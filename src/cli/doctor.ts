@@ -43,7 +43,8 @@ Examples:
   borough doctor --kubeconfig ~/.kube/config --context production`,
     )
     .action(async (flags: DoctorFlags) => {
-      const named = flags.dataDir ?? ((flags.kubeconfig ?? flags.context) ? undefined : usualDataDir)
+      const isUsual = (flags.dataDir ?? flags.kubeconfig ?? flags.context) === undefined
+      const named = isUsual ? usualDataDir : flags.dataDir
       const dataDir = named === undefined ? undefined : resolve(named)
       const { examine } = await import('../doctor/doctor.ts')
       const { systemClock } = await import('../base/clock.ts')
@@ -57,8 +58,15 @@ Examples:
         systemClock,
       )
       await printAnswer(command, {
-        value: { findings },
-        text: (paint, isWide, shown) => (isWide ? findingsTable : findingsText)(shown.findings, paint),
+        value: {
+          ...(dataDir === undefined ? {} : { dataDir }),
+          ...(remote === undefined ? {} : { server: remote.server }),
+          findings,
+        },
+        text: (paint, isWide, shown) =>
+          (isUsual
+            ? `Of ${shown.dataDir}, for neither --data-dir nor --kubeconfig or --context names another:\n`
+            : '') + (isWide ? findingsTable : findingsText)(shown.findings, paint),
         names: findings.filter(({ status }) => status !== 'ok').map(({ check }) => check),
       })
       process.exitCode = findings.some(({ status }) => status === 'fail') ? 1 : 0

@@ -2,10 +2,11 @@
 import type { Command } from 'commander'
 import { systemClock } from '../base/clock.ts'
 import { randomIds } from '../base/ids.ts'
-import { type Populate, PopulateMetrics, type PopulateOptions, startPopulate } from '../populate/populate.ts'
+import { PopulateMetrics, type PopulateOptions, startPopulate } from '../populate/populate.ts'
 import { endBy, listenForEnding } from './ending.ts'
 import { isForReaders, printReady } from './output.ts'
 import type { PopulateFlags } from './populate-flags.ts'
+import { populateReadyText } from './populate-ready-text.ts'
 import { processLog } from './process-log.ts'
 import { openFlags } from './remote-flags.ts'
 
@@ -31,10 +32,7 @@ export async function runPopulate(flags: PopulateFlags, command: Command): Promi
   const { url, policies, registered } = populate
   await printReady(command, {
     value: { cluster: server, url, pid: process.pid, policies, failOpen, registered },
-    text: (_paint, _isWide, shown) =>
-      `Namespaces of ${shown.cluster} are populated from templates; webhooks at ${url}\n` +
-      `Registered: ${shown.registered.join(', ')}\n` +
-      `While no replica answers, ${absenceOf(policies, failOpen)}\n`,
+    text: (_paint, _isWide, shown) => populateReadyText(shown),
     names: registered,
   })
   const name = await asked
@@ -44,16 +42,6 @@ export async function runPopulate(flags: PopulateFlags, command: Command): Promi
         'registered: start this again, or take it off with borough populate --uninstall\n',
     )
   }
-}
-
-/** What becomes of namespaces then. */
-function absenceOf(policies: Populate['policies'], failOpen: boolean): string {
-  if (policies === 'all') {
-    const set = 'those that a template gives labels, annotations or an end are'
-    return `namespaces are created and wait for their templates; ${set} ${failOpen ? 'created without' : 'refused'}`
-  }
-  if (failOpen) return 'namespaces are created unasked (--fail-open) and populated later'
-  return 'namespaces are neither created nor changed; --fail-open lets them'
 }
 
 function reachedAt({ webhookUrl }: PopulateFlags): PopulateOptions['reachedAt'] {

@@ -17,11 +17,13 @@ export async function borough(
   args: readonly string[],
   timeoutMs: number = startTimeoutMs,
   environment: Readonly<Record<string, string>> = {},
+  cwd: string = process.cwd(),
 ): Promise<CliResult> {
   // Colours as the test says, not as the terminal that runs the tests.
   const { FORCE_COLOR: _, NO_COLOR: __, ...ours } = process.env
   const child = spawn(process.execPath, [main, ...args], {
     env: { ...ours, ...environment },
+    cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,
   })

@@ -1,7 +1,7 @@
 /** `borough doctor`, as an operator runs it: what it finds, what it says to do, and that it changes nothing. */
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, open, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -192,6 +192,15 @@ describe('of a directory without a server', () => {
     expect(found.findings.filter(({ status }) => status !== 'ok')).toEqual([])
     expect(statuses(found, 'data directory: lock')).toEqual(['ok no server runs on it'])
     expect(await contentsOf(server.dataDir)).toEqual(before)
+  })
+
+  it('the one that is looked at where none is named is told', async () => {
+    const { stdout } = await borough(['doctor'], 60_000, {}, folder)
+    const usual = join(await realpath(folder), '.borough')
+    expect(stdout.split('\n').slice(0, 2)).toEqual([
+      `Of ${usual}, for neither --data-dir nor --kubeconfig or --context names another:`,
+      `fail  data directory ${usual}: it can't be read (ENOENT)`,
+    ])
   })
 
   it('keys that others can read are named', async () => {

@@ -77,7 +77,7 @@ const rows: Readonly<Record<string, Row>> = {
     keys: ['encrypted', 'entries', 'rewritten', 'unreadable'],
     names: /\/rested$/,
   },
-  doctor: { args: served, keys: ['findings'], names: /^\S/, mayNameNone: true, codes: [0, 1] },
+  doctor: { args: served, keys: ['dataDir', 'findings', 'server'], names: /^\S/, mayNameNone: true, codes: [0, 1] },
   why: {
     args: () => ['stuck', ...remote()],
     keys: ['held', 'namespace', 'state'],

@@ -123,7 +123,16 @@ describe('naming an owner', () => {
         invalidOwner('team', 'bob', why),
       )
     }
-    expect((await annotate(portal, 'team', { [ownerKey]: null })).metadata.annotations?.[ownerKey]).toBe('alice')
+    const warned: string[] = []
+    const onWarning = (text: string): void => void warned.push(text)
+    const without = { metadata: { annotations: { [ownerKey]: null } } }
+    const kept = await portal.patch(namespaceResource, { name: 'team' }, without, { onWarning })
+    expect(kept.metadata.annotations?.[ownerKey]).toBe('alice')
+    expect(warned).toEqual(['annotation borough.dev/owner stays "alice": the owner of a namespace does not change'])
+    const other = { metadata: { labels: { a: 'b' } } }
+    await portal.patch(namespaceResource, { name: 'team' }, other, { onWarning })
+    await world.admin.update(namespaceResource, { metadata: { name: 'team' } }, { subresource: 'status', onWarning })
+    expect(warned).toHaveLength(1)
   })
 
   test('is too late where the creator is the owner', async () => {

@@ -27,7 +27,7 @@ import { findBeyond, isOptedOut, selectTemplates, selectTemplatesLeft } from './
 import { mayDo } from './may-do.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
 import { setsMetadata } from './namespace-metadata.ts'
-import { checkOwner, keepOwner } from './owner.ts'
+import { checkOwner, keepOwner, warnOfKeptOwner } from './owner.ts'
 import { checkParameters } from './parameter-admission.ts'
 import { identityOf, render, titleOf, wantedIn } from './render.ts'
 import { rendersDifferently } from './render-difference.ts'
@@ -113,6 +113,7 @@ async function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAd
   const given = objectOf(namespaceResource, a)
   if (a.operation !== 'CREATE') {
     const old = a.oldObject as Namespace
+    warnOfKeptOwner(a, given, old)
     return keepOwner(await runInSlices(keepCreator(given, old), a.slice), old)
   }
   const namespace = await runInSlices(withCreator(given, a.user.username), a.slice)

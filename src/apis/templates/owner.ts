@@ -35,6 +35,17 @@ export function keepOwner(next: Unvalidated, old: Pick<Namespace, 'metadata'>): 
   return { ...next, metadata: { ...next.metadata, annotations } }
 }
 
+/** To a client that left it out, maybe on purpose: it would be told that its change was made. */
+export function warnOfKeptOwner(
+  { subresource, warn }: Pick<Attributes, 'subresource' | 'warn'>,
+  next: Unvalidated,
+  { metadata }: Pick<Namespace, 'metadata'>,
+): void {
+  const owner = metadata.annotations?.[ownerKey]
+  if (subresource !== '' || owner === undefined || next.metadata.annotations?.[ownerKey] !== undefined) return
+  warn(`annotation ${ownerKey} stays ${JSON.stringify(owner)}: the owner of a namespace does not change`)
+}
+
 /** @throws StatusError Invalid where it is none or another one than before, or Forbidden */
 export function checkOwner({ type, name, user, object, oldObject }: Attributes, authorizer: Authorizer): void {
   const owner = object?.metadata.annotations?.[ownerKey]
