@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
+import { closeSync, constants, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { chmod, mkdtemp, open, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -42,6 +43,34 @@ describe('the files', () => {
     const files = (await readdir(directory)).sort()
     expect(files).toEqual(['acknowledged', 'owner.lock', 'state.db', 'state.db-shm', 'state.db-wal'])
     for (const file of files) expect(await modes(join(directory, file))).toBe('600')
+  })
+
+  it('are all closed when the store is, though the flush of a mark was under way', async () => {
+    const openFiles = (): string[] =>
+      readdirSync('/proc/self/fd')
+        .flatMap((descriptor) => {
+          try {
+            return [readlinkSync(`/proc/self/fd/${descriptor}`)]
+          } catch {
+            // The one that lists them.
+            return []
+          }
+        })
+        .filter((path) => path.startsWith(directory))
+        .map((path) => basename(path))
+    const storage = await SqliteStorage.open({ directory })
+    // A pipe that nobody writes to keeps a thread for files: with all of them kept, no flush is done.
+    const pipes = Array.from({ length: 4 }, (_, i) => join(directory, '..', `pipe${i}`))
+    execFileSync('mkfifo', pipes)
+    const readers = pipes.map((path) => open(path, 'r'))
+    // Longer than marks are gathered.
+    for (let i = 0, began = performance.now(); performance.now() - began < 300; i++) await create(storage, `/k${i}`)
+    const left = storage[Symbol.asyncDispose]().then(openFiles)
+    await expect.poll(openFiles).toEqual(['acknowledged'])
+    await Promise.race([left, new Promise(setImmediate)])
+    for (const path of pipes) closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK))
+    for (const reader of await Promise.all(readers)) await reader.close()
+    expect(await left).toEqual([])
   })
 
   it('can be read with sqlite by others while the store is in use, as docs/storage-format.md says', async () => {

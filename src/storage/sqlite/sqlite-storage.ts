@@ -240,10 +240,13 @@ export class SqliteStorage implements Storage, HistoryGauge {
     this.#store.close(this.#closedError())
     this.#present[Symbol.dispose]()
     if (this.#failed) return
+    // A flush of the mark that is under way outlives the answer, and keeps its file open until the thread ends.
+    const ended = new Promise((resolve) => this.#worker.once('exit', resolve))
     await new Promise<void>((resolve, reject) => {
       this.#closed = { resolve, reject }
       this.#send({ type: 'close' })
     })
+    await ended
   }
 
   #closedError(): StorageError {
