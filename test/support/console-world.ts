@@ -66,13 +66,24 @@ export async function visit(browser: Browser, address: string, options: VisitOpt
   context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   const faults: string[] = []
+  const unanswered = new Set<string>()
+  page.on('request', (request) => unanswered.add(request.url()))
+  for (const ended of ['requestfinished', 'requestfailed'] as const) {
+    page.on(ended, (request) => unanswered.delete(request.url()))
+  }
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('console', (message) => {
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) faults.push(message.text())
   })
   await page.goto(address)
   // The secret is good once: it must have been exchanged before a test goes elsewhere.
-  await page.getByRole('main').waitFor()
+  try {
+    await page.getByRole('main').waitFor()
+  } catch (cause) {
+    const shown = await page.locator('body').innerText()
+    const state = JSON.stringify({ shown, faults, unanswered: [...unanswered] })
+    throw new Error(`${page.url()} does not show its main part, but: ${state}`, { cause })
+  }
   return { page, context, faults, [Symbol.asyncDispose]: () => context.close() }
 }
 
