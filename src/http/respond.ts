@@ -67,7 +67,7 @@ export class Renderer {
     slice?: Slice,
   ): Eventual<ApiResponse> {
     if (n.view === 'object' && n.format === 'json' && !n.pretty) {
-      return answer(status, n, singleObject(stored.type, stored.revision, stored.bytes, '\n'))
+      return answer(status, n, singleObject(stored.type, stored.revision, stored, '\n'))
     }
     const { type } = stored
     if (slice === undefined) return this.made(type, stored.object, n, query, status)

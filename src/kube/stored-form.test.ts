@@ -10,6 +10,7 @@ import {
   metadataEnd,
   parseStored,
   parseStoredMetadata,
+  type StoredBytes,
   singleObject,
   type TypeHead,
   watchLine,
@@ -20,6 +21,13 @@ import type { KubeObject } from './types.ts'
 const configMap: TypeHead = { group: '', version: 'v1', kind: 'ConfigMap', custom: false }
 const widget: TypeHead = { group: 'ex.io', version: 'v1', kind: 'Widget', custom: true }
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
+const storedBytes = (bytes: Uint8Array): StoredBytes => ({
+  sizeBytes: bytes.length,
+  copyTo: (target, at, from) => {
+    target.set(bytes.subarray(from), at)
+    return bytes.length - from
+  },
+})
 
 const object: KubeObject = {
   apiVersion: 'v1',
@@ -47,32 +55,32 @@ test('stored: no TypeMeta, no resourceVersion, metadata first and in order, empt
 const framings = [
   {
     name: 'a single object of a built-in kind',
-    given: (b: Uint8Array) => singleObject(configMap, 7, b),
+    given: (b: StoredBytes) => singleObject(configMap, 7, b),
     want: `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"7",${stored.slice(13)}`,
   },
   {
     name: 'a dry run has no resourceVersion',
-    given: (b: Uint8Array) => singleObject(configMap, 0, b),
+    given: (b: StoredBytes) => singleObject(configMap, 0, b),
     want: `{"kind":"ConfigMap","apiVersion":"v1","metadata":{${stored.slice(13)}`,
   },
   {
     name: 'custom resources print apiVersion first',
-    given: (b: Uint8Array) => singleObject(widget, 7, b),
+    given: (b: StoredBytes) => singleObject(widget, 7, b),
     want: `{"apiVersion":"ex.io/v1","kind":"Widget","metadata":{"resourceVersion":"7",${stored.slice(13)}`,
   },
   {
     name: 'list items of built-in kinds have no TypeMeta',
-    given: (b: Uint8Array) => listItem(configMap, 7, b),
+    given: (b: StoredBytes) => listItem(configMap, 7, b),
     want: `{"metadata":{"resourceVersion":"7",${stored.slice(13)}`,
   },
   {
     name: 'list items of custom resources have',
-    given: (b: Uint8Array) => listItem(widget, 7, b),
+    given: (b: StoredBytes) => listItem(widget, 7, b),
     want: `{"apiVersion":"ex.io/v1","kind":"Widget","metadata":{"resourceVersion":"7",${stored.slice(13)}`,
   },
   {
     name: 'a watch line',
-    given: (b: Uint8Array) => watchLine('ADDED', configMap, 7, b),
+    given: (b: StoredBytes) => watchLine('ADDED', configMap, 7, b),
     want:
       `{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1",` +
       `"metadata":{"resourceVersion":"7",${stored.slice(13)}}\n`,
@@ -80,14 +88,14 @@ const framings = [
 ]
 for (const { name, given, want } of framings) {
   test(`framing: ${name}`, () => {
-    expect(text(given(encodeStored(object)))).toBe(want)
+    expect(text(given(storedBytes(encodeStored(object))))).toBe(want)
     expect(() => JSON.parse(want)).not.toThrow()
   })
 }
 
 test('parsing the stored form gives what a client reads', () => {
   expect(parseStored(encodeStored(object), configMap, 7)).toEqual(
-    JSON.parse(text(singleObject(configMap, 7, encodeStored(object)))),
+    JSON.parse(text(singleObject(configMap, 7, storedBytes(encodeStored(object))))),
   )
 })
 

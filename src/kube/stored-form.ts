@@ -200,18 +200,24 @@ function versionHead(revision: number): string {
   return revision === 0 ? '' : `"resourceVersion":"${revision}",`
 }
 
-function splice(head: string, bytes: Uint8Array, tail: string): Uint8Array {
-  const rest = bytes.byteLength - openingLength
-  const whole = Buffer.allocUnsafe(head.length + rest + tail.length)
+/** Stored bytes, as a stored object gives them out without a copy of its own. */
+export interface StoredBytes {
+  readonly sizeBytes: number
+  /** Copies from `from` on; answers how many bytes that were. */
+  copyTo(target: Uint8Array, at: number, from: number): number
+}
+
+function splice(head: string, stored: StoredBytes, tail: string): Uint8Array {
+  const whole = Buffer.allocUnsafe(head.length + stored.sizeBytes - openingLength + tail.length)
   whole.write(head, 0, 'latin1')
-  whole.set(bytes.subarray(openingLength), head.length)
-  if (tail !== '') whole.write(tail, head.length + rest, 'latin1')
+  const end = head.length + stored.copyTo(whole, head.length, openingLength)
+  if (tail !== '') whole.write(tail, end, 'latin1')
   return whole
 }
 
 /** One object and `end`. Revision 0 (a dry run) leaves resourceVersion out. */
-export function singleObject(type: TypeHead, revision: number, bytes: Uint8Array, end: '' | '\n' = ''): Uint8Array {
-  return splice(singleHead(type, revision), bytes, end)
+export function singleObject(type: TypeHead, revision: number, stored: StoredBytes, end: '' | '\n' = ''): Uint8Array {
+  return splice(singleHead(type, revision), stored, end)
 }
 
 /** Head of a list item; what follows it is `bytes.subarray(storedRestOffset)`, so that lists copy each byte once. */
@@ -228,8 +234,8 @@ export function partialItemHead(apiVersion: string, revision: number): string {
 /** Where the part of the stored bytes begins that follows a head. */
 export const storedRestOffset: number = openingLength
 
-export function listItem(type: TypeHead, revision: number, bytes: Uint8Array): Uint8Array {
-  return splice(listItemHead(type, revision), bytes, '')
+export function listItem(type: TypeHead, revision: number, stored: StoredBytes): Uint8Array {
+  return splice(listItemHead(type, revision), stored, '')
 }
 
 /** A line of a JSON watch stream, line end included. */
@@ -237,7 +243,7 @@ export function watchLine(
   event: 'ADDED' | 'MODIFIED' | 'DELETED',
   type: TypeHead,
   revision: number,
-  bytes: Uint8Array,
+  stored: StoredBytes,
 ): Uint8Array {
-  return splice(`{"type":"${event}","object":${singleHead(type, revision)}`, bytes, '}\n')
+  return splice(`{"type":"${event}","object":${singleHead(type, revision)}`, stored, '}\n')
 }

@@ -3,10 +3,10 @@
  * In the program: milliseconds since the epoch, with a fraction where microseconds were given.
  * @see k8s.io/apimachinery/pkg/apis/meta/v1/time.go, micro_time.go; Go time.Parse
  */
-import { BoundedCache } from '../base/bounded-cache.ts'
 
-/** Most calls are about the present second. */
-const formatted = new BoundedCache<number, string>(16)
+/** Most calls are about the present second. As `known`, forgotten when there are many: to keep an order costs more. */
+const formatted = new Map<number, string>()
+const mostFormatted = 16
 
 /** `2026-11-20T23:53:08Z`; parts of a second are cut off. */
 export function formatTime(ms: number): string {
@@ -14,6 +14,7 @@ export function formatTime(ms: number): string {
   const before = formatted.get(second)
   if (before !== undefined) return before
   const text = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
+  if (formatted.size >= mostFormatted) formatted.clear()
   formatted.set(second, text)
   return text
 }
@@ -34,7 +35,8 @@ function daysIn(year: number, month: number): number {
 }
 
 /** One object names one time often, and so do objects that come together. */
-const known = new BoundedCache<string, number>(256)
+const known = new Map<string, number>()
+const mostKnown = 256
 /** Nanoseconds and an offset. A fraction may have any number of digits. */
 const longestKnown = 40
 
@@ -43,7 +45,9 @@ export function parseTime(text: string): number | undefined {
   const before = known.get(text)
   if (before !== undefined) return before
   const ms = parseAnew(text)
-  if (ms !== undefined && text.length <= longestKnown) known.set(text, ms)
+  if (ms === undefined || text.length > longestKnown) return ms
+  if (known.size >= mostKnown) known.clear()
+  known.set(text, ms)
   return ms
 }
 

@@ -35,7 +35,7 @@ test('a created object is complete, stored without TypeMeta, and visible when th
   )
   expect(f.lister.find(configMaps, 'ns', 'a')?.revision).toBe(stored.revision)
   const read = await f.registry.get(configMaps, 'ns', 'a')
-  expect(JSON.parse(text(singleObject(configMaps, read.revision, read.bytes)))).toEqual(stored.object)
+  expect(JSON.parse(text(singleObject(configMaps, read.revision, read)))).toEqual(stored.object)
 })
 
 test('what a client may not set is wiped, status included, and generation begins at 1', async () => {

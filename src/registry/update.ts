@@ -79,15 +79,15 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
   const strategy = parts.strategyOf(type)
   let slice = sliceOf(given) ?? sliceFor(parts, given, current)
   const scope = slice === sliceOf(given) ? given : { ...given, ownSlice: slice }
-  await slice?.pause()
+  if (slice) await slice.pause()
   const old = slice === undefined ? current.object : await current.read(slice)
   const context: StrategyContext = { subresource: scope.subresource, now: formatTime(parts.clock.now()) }
 
   if (options.preconditions) checkPreconditions(scope, current, options.preconditions)
-  await slice?.pause()
+  if (slice) await slice.pause()
   const asked = unvalidated(await whileConverting(type, how.transform(old, slice), scope.caller))
   checkIdentity(scope, asked.metadata)
-  await slice?.pause()
+  if (slice) await slice.pause()
   const askedVersion = asked.metadata.resourceVersion ?? ''
   let next = await trackAndMutate(parts, scope, ownHalf(scope, strategy, asked, old), old, {
     now: context.now,
@@ -95,7 +95,7 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
   })
   // Admission may have made it large.
   slice ??= sliceOf(scope)
-  await slice?.pause()
+  if (slice) await slice.pause()
   checkVersion(scope, strategy, current, askedVersion)
 
   keepDistinctOwners(next, (text) => scope.warn(text), true)
@@ -104,13 +104,13 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
     next.metadata.generation = (old.metadata.generation ?? 0) + 1
   }
   const candidate = assumeValid(next)
-  await slice?.pause()
+  if (slice) await slice.pause()
   await requireValid(parts, scope, candidate, old, context)
 
   const attributes = attributesOf(scope, 'UPDATE', name, candidate, old)
-  await slice?.pause()
+  if (slice) await slice.pause()
   await parts.chain.validate(attributes)
-  await slice?.pause()
+  if (slice) await slice.pause()
 
   const removed = endsDeletion(strategy, old, candidate)
   const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
@@ -137,7 +137,7 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
     expect: current.revision,
     deadlineMs: how.deadlineMs,
   }
-  await slice?.pause()
+  if (slice) await slice.pause()
   const outcome = scope.dryRun ? await parts.commits.dryRun(write) : await parts.commits.write(write)
   if (!outcome.done) return undefined
   const value = outcome.value ?? kept
@@ -160,11 +160,11 @@ async function requireValid(
   const slice = sliceOf(scope)
   const { strategy, metadata, validateSchema } = parts.rulesOf(type)
   if (slice) refuseGrowth(next, old)
-  await slice?.pause()
+  if (slice) await slice.pause()
   const errors = [...(await runInSlices(judgeMetadataUpdate(next.metadata, old.metadata, metadata), slice))]
-  await slice?.pause()
-  append(errors, (await validateSchema?.(next, scope.user.username, { ...scope, old })) ?? [])
-  await slice?.pause()
+  if (slice) await slice.pause()
+  if (validateSchema) append(errors, (await validateSchema(next, scope.user.username, { ...scope, old })) ?? [])
+  if (slice) await slice.pause()
   append(errors, await runInSlices(strategy.validate?.(next, old, context) ?? [], slice))
   if (errors.length > 0) throw invalid(type, name, errors)
   for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
@@ -226,13 +226,13 @@ async function trackAndMutate(
       ),
     )
   }
-  await slice?.pause()
+  if (slice) await slice.pause()
   const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))
   let next = tracked
   if (mutated !== undefined && mutated !== tracked) {
-    await slice?.pause()
+    if (slice) await slice.pause()
     const defaulted = parts.applyDefaults(type, mutated)
-    await slice?.pause()
+    if (slice) await slice.pause()
     next = keepManagers(scope, ownHalf(scope, parts.strategyOf(type), defaulted, old), tracked)
   }
   return { ...next, metadata: { ...next.metadata } }

@@ -46,9 +46,15 @@ const epochRecords = 256
 const epochBytes = 1024 * 1024
 const epochsPerDoubling = 16
 
+interface EndedEpoch {
+  readonly epoch: WeakRef<ReadEpoch>
+  readonly endedAt: number
+}
+
 export class ReadEpochs {
   #present: ReadEpoch | undefined
-  #ended: WeakRef<ReadEpoch>[] = []
+  /** In the order in which they ended. */
+  #ended: EndedEpoch[] = []
 
   /** For a view that is made now. */
   get present(): ReadEpoch {
@@ -63,7 +69,7 @@ export class ReadEpochs {
 
   /** Records saved in all epochs that are still referred to. */
   get saved(): number {
-    return this.#ended.reduce((sum, reference) => sum + (reference.deref()?.size ?? 0), this.#present?.size ?? 0)
+    return this.#ended.reduce((sum, { epoch }) => sum + (epoch.deref()?.size ?? 0), this.#present?.size ?? 0)
   }
 
   /** Called before the record is overwritten. `newest`: the highest revision of all records. */
@@ -75,18 +81,26 @@ export class ReadEpochs {
     const allowance = 2 ** Math.floor(this.#ended.length / epochsPerDoubling)
     if (present.size < epochRecords * allowance && present.bytes < epochBytes * allowance) return
     present.endedAt = newest
-    this.#ended.push(new WeakRef(present))
+    this.#forgetGone()
+    this.#ended.push({ epoch: new WeakRef(present), endedAt: newest })
     this.#present = undefined
   }
 
+  /** Into those that ended when the record was there: what is written often is in the last ones alone. */
   #saveForEarlier(record: SavedRecord): void {
     let hasGone = false
-    for (const reference of this.#ended) {
-      const epoch = reference.deref()
-      if (epoch === undefined) hasGone = true
-      else if (record.revision <= epoch.endedAt) epoch.save(record)
+    for (let i = this.#ended.length - 1; i >= 0; i--) {
+      const { epoch, endedAt } = this.#ended[i] as EndedEpoch
+      if (record.revision > endedAt) break
+      const found = epoch.deref()
+      if (found === undefined) hasGone = true
+      else found.save(record)
     }
-    if (hasGone) this.#ended = this.#ended.filter((reference) => reference.deref() !== undefined)
+    if (hasGone) this.#forgetGone()
+  }
+
+  #forgetGone(): void {
+    this.#ended = this.#ended.filter(({ epoch }) => epoch.deref() !== undefined)
   }
 }
 

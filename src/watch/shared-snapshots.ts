@@ -4,6 +4,7 @@
  */
 import { bytesLess } from '../base/key-order.ts'
 import type { ReadEpoch } from '../slabs/read-epoch.ts'
+import type { ObjectVersion } from './stored-object.ts'
 import type { Noted } from './version-snapshot.ts'
 
 /** Half-open, in relative keys. */
@@ -18,6 +19,8 @@ export interface TakenNote {
   readonly more: boolean
   /** In which the noted versions can be read, however late. */
   readonly epoch: ReadEpoch
+  /** Of a short one, the versions themselves. */
+  readonly few: readonly ObjectVersion[] | undefined
 }
 
 interface SharedNote {
@@ -27,7 +30,7 @@ interface SharedNote {
 }
 
 /** Spans that are shared at a time: each change is compared with them. */
-const maxShared = 4
+const maxShared = 8
 
 export class SharedSnapshots {
   #shared: SharedNote[] = []

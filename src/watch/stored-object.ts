@@ -17,6 +17,7 @@ import {
 } from '../kube/stored-form.ts'
 import { noLabels, storedLabels } from '../kube/stored-labels.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
+import type { Slot } from '../slabs/byte-slabs.ts'
 import { RecordView } from '../slabs/read-epoch.ts'
 import { damageOf, noteMark } from '../storage/damaged-value.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
@@ -75,6 +76,8 @@ export interface VersionHome {
 export class ObjectVersion {
   readonly revision: Revision
   readonly home: VersionHome | undefined
+  /** Set by `home`, which finds it there again. */
+  slot: Slot = 0
   #record: VersionRecord
   #key: string | undefined
   /** The last type it was looked at as; nearly always the only one. */

@@ -74,6 +74,8 @@ export interface CacheParts {
 
 /** Fewer versions are made at once. */
 const fewVersions = 256
+/** Notes of fewer versions are soon taken again. */
+const sharedFrom = 16
 /** Of a stored object, where nothing is known of it. */
 const typicalBytes = 600
 
@@ -182,7 +184,8 @@ export class TypeCache implements VersionHome {
     limit: number = Number.POSITIVE_INFINITY,
   ): { readonly values: Versions; readonly more: boolean } {
     const note = this.#snapshots?.find(span, limit) ?? this.#note(span, limit)
-    const { noted, more } = note
+    const { noted, more, few } = note
+    if (few !== undefined) return { values: few, more }
     const make = (slot: Slot, revision: Revision): ObjectVersion => {
       const parsed = this.#parsed.get(slot)
       return parsed?.revision === revision
@@ -190,17 +193,22 @@ export class TypeCache implements VersionHome {
         : new ObjectVersion(this.#records.viewAt(slot, revision, note.epoch), this)
     }
     const comesTo = (of: Noted, from: number, to: number): void => this.#missing.fetchSome(of, from, to)
-    const values = new VersionSnapshot(noted, { make, comesTo })
-    // Few are made at once: nothing is gained by noting which they were.
-    return { values: noted.slots.length > fewVersions ? values : [...values], more }
+    return { values: new VersionSnapshot(noted, { make, comesTo }), more }
   }
 
   #note(span: KeySpan, limit: number): TakenNote {
     const { slots, more } = this.#records.slots(span.start, span.end, limit)
-    const revisions = new Float64Array(slots.length)
-    for (let i = 0; i < slots.length; i++) revisions[i] = this.#records.revisionOf(slots[i] as Slot)
-    const note = { noted: { slots, revisions }, more, epoch: this.#records.epoch }
-    if (slots.length <= fewVersions) return note
+    const count = slots.length
+    const revisions = new Float64Array(count)
+    for (let i = 0; i < count; i++) revisions[i] = this.#records.revisionOf(slots[i] as Slot)
+    const noted: Noted = { slots, revisions }
+    let few: ObjectVersion[] | undefined
+    if (count <= fewVersions) {
+      this.#missing.fetchSome(noted, 0, count)
+      few = Array.from(slots, (slot) => this.#versionAt(slot))
+    }
+    const note = { noted, more, epoch: this.#records.epoch, few }
+    if (count < sharedFrom) return note
     this.#snapshots ??= new SharedSnapshots()
     this.#snapshots.share(span, limit, note)
     return note
@@ -365,13 +373,13 @@ export class TypeCache implements VersionHome {
     if (other === version) return
     other?.release()
     version.hold()
+    version.slot = slot
     this.#parsed.set(slot, version)
   }
 
   forget(version: ObjectVersion): void {
-    const slot = this.#records.find(version.key)
-    if (this.#parsed.get(slot) !== version) return
-    this.#parsed.delete(slot)
+    if (this.#parsed.get(version.slot) !== version) return
+    this.#parsed.delete(version.slot)
     version.release()
   }
 

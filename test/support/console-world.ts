@@ -68,9 +68,8 @@ export async function visit(browser: Browser, address: string, options: VisitOpt
   const faults: string[] = []
   const unanswered = new Set<string>()
   page.on('request', (request) => unanswered.add(request.url()))
-  for (const ended of ['requestfinished', 'requestfailed'] as const) {
-    page.on(ended, (request) => unanswered.delete(request.url()))
-  }
+  page.on('requestfinished', (request) => unanswered.delete(request.url()))
+  page.on('requestfailed', (request) => unanswered.delete(request.url()))
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('console', (message) => {
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) faults.push(message.text())

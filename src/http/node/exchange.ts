@@ -18,7 +18,7 @@ import { flowOf } from '../flow-of.ts'
 import type { Bound } from '../incidents.ts'
 import { type Connection, Followed } from './connection.ts'
 
-/** The part of an answer that a socket is handed at a time. A smaller answer is sent in one piece. */
+/** The part of a long answer that a socket is handed at a time. */
 export const sliceBytes: number = 64 * 1024
 
 /** Smaller bodies and answers are not counted one by one: there are never so many of them at once. */
@@ -52,6 +52,9 @@ export abstract class Exchange extends Followed implements Holder {
     this.connection = connection
     this.#channel = channel
   }
+
+  /** An answer up to so many bytes is handed over in one piece. */
+  abstract readonly wholeBytes: number
 
   /** Where slices of the answer, or frames of a stream, are written. */
   get sink(): Channel {
@@ -163,7 +166,10 @@ export abstract class Exchange extends Followed implements Holder {
     if (length < countedFromBytes) return this.#account?.settle(0, [])
     const large = pieces.filter((piece) => piece.length >= countedFromBytes)
     if (large.length === 0) this.#account?.settle(0, [])
-    else this.account.settle(sliceBytes, [...new Set(large.map((piece) => piece.buffer))])
+    else {
+      const handedBytes = length <= this.wholeBytes ? Math.max(length, sliceBytes) : sliceBytes
+      this.account.settle(handedBytes, [...new Set(large.map((piece) => piece.buffer))])
+    }
   }
 
   look(nowMs: number): void {

@@ -44,7 +44,11 @@ class Http1Request extends SocketRequest {
   }
 }
 
+/** A list of a hundred small objects: in slices it takes half as long again. */
+const wholeBytes = 256 * 1024
+
 class Http1Exchange extends Exchange {
+  readonly wholeBytes: number = wholeBytes
   readonly #message: IncomingMessage
   readonly #response: ServerResponse
 

@@ -11,7 +11,7 @@ import type { Serve } from '../pipeline.ts'
 import type { Traffic } from '../traffic.ts'
 import { Body, noBody } from './body.ts'
 import type { Connection } from './connection.ts'
-import { Exchange } from './exchange.ts'
+import { Exchange, sliceBytes } from './exchange.ts'
 import { IncomingBody } from './incoming-body.ts'
 import { sendAnswer } from './send.ts'
 import { SocketRequest, splitUrl } from './socket-request.ts'
@@ -59,6 +59,8 @@ class Http2Request extends SocketRequest {
 /** Listens from the beginning on: a stream may be cancelled before it is looked at. */
 export class Http2Exchange extends Exchange {
   readonly body: IncomingBody | undefined
+  /** More than a window takes would be kept by the session, of which all streams may have so much. */
+  readonly wholeBytes: number = sliceBytes
   readonly #stream: ServerHttp2Stream
 
   constructor(connection: Connection, stream: ServerHttp2Stream) {

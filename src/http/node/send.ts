@@ -1,6 +1,6 @@
 /**
- * Answers on their way out. The socket is handed no more than a slice at a time, which it encrypts and
- * keeps until the peer reads, once for each peer. The rest stays in the one buffer that all peers share.
+ * Answers on their way out. Of a long one the socket is handed a slice at a time, which it encrypts and keeps until the
+ * peer reads, once for each peer. The rest stays in the one buffer that all peers share.
  */
 import type { Writable } from 'node:stream'
 import type { Eventual } from '../../base/eventual.ts'
@@ -30,7 +30,7 @@ export function sendAnswer(exchange: Exchange, answer: ApiResponse, isHead: bool
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   exchange.settle(pieces, length)
   exchange.writeHead(answer, length)
-  if (length <= sliceBytes) end(exchange, pieces, length)
+  if (length <= exchange.wholeBytes) end(exchange, pieces, length)
   else return endBehind(exchange, sendSlices(exchange, exchange.sink, pieces), traffic)
 }
 

@@ -139,7 +139,7 @@ function framesOf(deps: WatchDeps, type: ResourceType, n: Negotiated, query: URL
       if (n.view === 'table') return encode(event.type, view(event))
       return event.memo(memoKey, () =>
         n.view === 'object' && n.format === 'json'
-          ? watchLine(event.type, stored.type, stored.revision, stored.bytes)
+          ? watchLine(event.type, stored.type, stored.revision, stored)
           : encode(event.type, view(event)),
       )
     },

@@ -13,7 +13,15 @@ import { configuredFields, configuringFields } from './configured-fields.ts'
 import { allowedAside, type Conflict, conflictError, conflictsWith } from './conflicts.ts'
 import { equalSets, type FieldSet, isEmpty } from './field-set.ts'
 import { fieldsOfLastApplied, kubectlManager, withLastApplied } from './last-applied.ts'
-import { type Managed, type ManagerId, readStored, sameManager, timeOfWrite, writeManaged } from './managed-fields.ts'
+import {
+  type Managed,
+  type ManagerId,
+  readStored,
+  sameManager,
+  timeOfWrite,
+  withEntries,
+  writeManaged,
+} from './managed-fields.ts'
 import { mergingValues } from './merge-values.ts'
 import { objectSchema } from './object-schema.ts'
 import { pruned } from './prune.ts'
@@ -25,7 +33,6 @@ import {
   type TrackUpdateInput,
   trackNew,
   trackNewInSteps,
-  withEntries,
   withoutFields,
 } from './track-update.ts'
 import { ChangesByVersion } from './versions.ts'
@@ -138,7 +145,7 @@ function* planned(input: ApplyInput, managed: readonly Managed[]): Steps<Plan> {
   const changes = isSame ? undefined : yield* comparingObjects(schema, live, object, resetFields, input.slice)
   if (changes === undefined) return { object, fields, previous, others, conflicts: [] }
   yield* pausing(input.slice)
-  const byVersion = new ChangesByVersion(input, withEntries(live, undefined), withEntries(object, undefined), changes)
+  const byVersion = new ChangesByVersion(input, live, object, changes)
   const found = yield* changesFor(others, byVersion, input)
   yield* pausing(input.slice)
   const remaining = yield* withoutFields(others, found, input.slice)

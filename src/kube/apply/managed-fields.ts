@@ -5,7 +5,7 @@
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/managedfields.go v0.36
  */
 import { formatTime } from '../time.ts'
-import type { JsonObject, ManagedFieldsEntry } from '../types.ts'
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../types.ts'
 import { equalSets, type FieldSet, isEmpty, parseFieldSet, unionOf } from './field-set.ts'
 
 export type Operation = 'Apply' | 'Update'
@@ -94,6 +94,8 @@ export function readStored(entries: readonly ManagedFieldsEntry[] | undefined): 
  */
 export function readGiven(entries: unknown, stored: readonly Managed[]): readonly Managed[] | undefined {
   if (!Array.isArray(entries)) return undefined
+  // Most writers send what they were given.
+  if (entries.length === stored.length && entries.every((given, i) => isEntryOf(given, stored[i]))) return stored
   const known = byManager(stored)
   const result = new Map<string, Managed>()
   for (const given of entries as unknown[]) {
@@ -105,6 +107,21 @@ export function readGiven(entries: unknown, stored: readonly Managed[]): readonl
     result.set(key, managed)
   }
   return [...result.values()]
+}
+
+function isEntryOf(given: unknown, stored: Managed | undefined): boolean {
+  if (typeof given !== 'object' || given === null || stored?.entry === undefined) return false
+  if (given === stored.entry) return true
+  const { manager = '', operation, apiVersion, subresource = '', time, fieldsType } = given as ManagedFieldsEntry
+  return (
+    manager === stored.manager &&
+    operation === stored.operation &&
+    apiVersion === stored.apiVersion &&
+    subresource === stored.subresource &&
+    time === stored.time &&
+    fieldsType === 'FieldsV1' &&
+    sameFields(stored.entry, given as ManagedFieldsEntry)
+  )
 }
 
 function readEntry(given: unknown, stored: ReadonlyMap<string, Managed>): Managed | undefined {
@@ -139,12 +156,15 @@ function canonicalTime(time: string | undefined): string | undefined {
  */
 export function sameOwnership(a: readonly ManagedFieldsEntry[], b: readonly ManagedFieldsEntry[]): boolean {
   if (a.length !== b.length) return false
-  const known = byManager(readStored(b))
-  return readStored(a).every((m) => {
-    const k = known.get(managerKey(m))
-    return k !== undefined && m.apiVersion === k.apiVersion && equalSets(m.fields, k.fields)
-  })
+  const [ofA, ofB] = [readStored(a), readStored(b)]
+  // Mostly in the same order.
+  if (ofA.every((m, i) => isSameOwner(m, ofB[i]))) return true
+  const known = byManager(ofB)
+  return ofA.every((m) => isSameOwner(m, known.get(managerKey(m))))
 }
+
+const isSameOwner = (a: Managed, b: Managed | undefined): boolean =>
+  b !== undefined && sameManager(a, b) && a.apiVersion === b.apiVersion && equalSets(a.fields, b.fields)
 
 /** `[]` and `[{}]` in a body ask for the ownership to be forgotten. */
 export function isReset(entries: unknown): boolean {
@@ -258,4 +278,13 @@ const oldestFirst = (updates: readonly Managed[]): readonly Managed[] =>
 function folding(id: ManagerId, parts: readonly Managed[]): Managed {
   const latest = timed(parts).reduce((last, part) => (part.seconds > last.seconds ? part : last))
   return { ...id, time: latest.managed.time, fields: unionOf(parts.map(({ fields }) => fields)) }
+}
+
+export function withEntries(object: KubeObject, entries: readonly ManagedFieldsEntry[] | undefined): KubeObject {
+  if (object.metadata.managedFields === entries) return object
+  const { managedFields: _, ...metadata } = object.metadata
+  return {
+    ...object,
+    metadata: entries === undefined ? metadata : { ...metadata, managedFields: entries as ManagedFieldsEntry[] },
+  }
 }

@@ -2,7 +2,7 @@
  * Work that may have to wait, for a conversion between versions or for the next slice of the loop (`turns.ts`), as a
  * generator: where nothing has to be waited for, nothing is awaited.
  */
-import { isResumable, type MaybeResumable } from '../../base/resumable.ts'
+import { isResumable, type MaybeResumable, runAtOnce } from '../../base/resumable.ts'
 import type { Slice } from '../../base/turns.ts'
 import type { JsonValue, KubeObject } from '../types.ts'
 
@@ -35,7 +35,7 @@ export function* pausing(slice: Slice | undefined): Steps<void> {
 
 /** Other work that is resumable. */
 export function* stepsOf<T>(work: MaybeResumable<T>, slice: Slice | undefined): Steps<T> {
-  if (!isResumable(work)) return work
+  if (slice === undefined || !isResumable(work)) return runAtOnce(work)
   for (let step = work.next(); ; step = work.next()) {
     if (step.done === true) return step.value
     yield* pausing(slice)

@@ -20,6 +20,7 @@ import {
   readStored,
   sameManager,
   timeOfWrite,
+  withEntries,
   withFields,
   writeManaged,
 } from './managed-fields.ts'
@@ -65,7 +66,7 @@ export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeO
 function* tracked(input: TrackUpdateInput, stored: readonly Managed[], base: readonly Managed[]): Steps<KubeObject> {
   const { live, next } = input
   const changes = yield* comparingObjects(input.schema, live, next, input.resetFields, input.slice)
-  yield* pausing(input.slice)
+  if (input.slice) yield* pausing(input.slice)
   const managed = yield* updated(base, changes, input)
   if (managed === stored) return withEntries(next, live?.metadata.managedFields)
   return withEntries(next, writeManaged(managed))
@@ -100,7 +101,7 @@ export function* trackNewInSteps(input: TrackUpdateInput): Steps<KubeObject> {
   const { next, schema, resetFields, slice } = input
   const { added, modified } = (yield* comparingObjects(schema, undefined, next, resetFields, slice)) ?? {}
   if (!added || !modified) return next
-  yield* pausing(slice)
+  if (slice) yield* pausing(slice)
   const taken = yield* stepsOf(uniting(added, modified), slice)
   if (isEmpty(taken)) return next
   return { ...next, metadata: { ...next.metadata, managedFields: [entryOf(managedBy(input, taken))] } }
@@ -124,11 +125,11 @@ function* updated(
   if (changes === undefined) return current
   const taken = yield* stepsOf(takingFields(changes), input.slice)
   // The writer itself loses nothing that it takes: it is given it again below.
-  yield* pausing(input.slice)
+  if (input.slice) yield* pausing(input.slice)
   const reconciledEntries = reconcile(current, input)
-  yield* pausing(input.slice)
+  if (input.slice) yield* pausing(input.slice)
   const remaining = yield* withoutChanged(reconciledEntries, changes, input)
-  yield* pausing(input.slice)
+  if (input.slice) yield* pausing(input.slice)
   return isEmpty(taken) ? remaining : capUpdates(yield* given(remaining, taken, input))
 }
 
@@ -138,7 +139,7 @@ function* withoutChanged(
   changes: Changes,
   input: TrackUpdateInput,
 ): Steps<readonly Managed[]> {
-  const byVersion = new ChangesByVersion(input, withoutEntries(input.live), withoutEntries(input.next), changes)
+  const byVersion = new ChangesByVersion(input, input.live, input.next, changes)
   return yield* withoutFields(managed, yield* changesFor(managed, byVersion, input), input.slice)
 }
 
@@ -176,20 +177,15 @@ export function* withoutFields(
     let fields = concerned.get(found)
     if (fields === undefined) {
       const taken = yield* stepsOf(takingFields(found), slice)
-      yield* pausing(slice)
+      if (slice) yield* pausing(slice)
       fields = yield* stepsOf(uniting(taken, found.removed), slice)
       concerned.set(found, fields)
-      yield* pausing(slice)
+      if (slice) yield* pausing(slice)
     }
     result.push(withFields(m, yield* stepsOf(differing(m.fields, fields, sizes), slice)))
-    yield* pausing(slice)
+    if (slice) yield* pausing(slice)
   }
   return keptEntries(managed, result)
-}
-
-/** Without managedFields: they are not to be converted. */
-function withoutEntries<T extends KubeObject | undefined>(object: T): T {
-  return (object === undefined ? object : withEntries(object, undefined)) as T
 }
 
 /** Without the entries of versions that are gone. */
@@ -235,12 +231,3 @@ const managedBy = ({ manager, apiVersion, subresource, now }: TrackUpdateInput, 
   time: now,
   fields,
 })
-
-export function withEntries(object: KubeObject, entries: readonly ManagedFieldsEntry[] | undefined): KubeObject {
-  if (object.metadata.managedFields === entries) return object
-  const { managedFields: _, ...metadata } = object.metadata
-  return {
-    ...object,
-    metadata: entries === undefined ? metadata : { ...metadata, managedFields: entries as ManagedFieldsEntry[] },
-  }
-}

@@ -12,6 +12,7 @@ import type { KubeObject } from '../types.ts'
 import type { Changes } from './compare.ts'
 import { comparingObjects } from './comparing.ts'
 import type { FieldSet } from './field-set.ts'
+import { withEntries } from './managed-fields.ts'
 import type { Steps } from './steps.ts'
 
 /** What a version of the kind is like. */
@@ -90,8 +91,10 @@ export class ChangesByVersion {
     const { apiVersion, schema, resetFields } = form
     if (this.#known.has(apiVersion)) return this.#known.get(apiVersion)
     const { apiVersion: from, versions, slice } = this.#request
-    const before = this.#live && (yield* inForm(versions, this.#live, from, apiVersion))
-    const after = yield* inForm(versions, this.#next, from, apiVersion)
+    // Without managedFields: they are not to be converted.
+    const live = this.#live && withEntries(this.#live, undefined)
+    const before = live && (yield* inForm(versions, live, from, apiVersion))
+    const after = yield* inForm(versions, withEntries(this.#next, undefined), from, apiVersion)
     const changes = yield* comparingObjects(schema, before, after, resetFields, slice)
     this.#known.set(apiVersion, changes)
     return changes
