@@ -48,6 +48,7 @@ export class Traffic {
   }
 
   #look(): void {
+    if (this.#waits.size === 0) return
     for (const { isOver, resolve } of this.#waits) if (isOver()) resolve()
   }
 }

@@ -5,21 +5,37 @@
  */
 const shareMs = 4
 
+/** Flows that are remembered: to empty the table in each turn costs more than to look whose turn an entry is of. */
+const mostFlows = 256
+
+interface Spent {
+  turn: number
+  ms: number
+}
+
 export class TurnShares {
-  readonly #spentMs = new Map<string, number>()
+  readonly #spent = new Map<string, Spent>()
+  #turn = 0
 
   /** Answers whether its share of this turn is used up. */
   spend(flow: string, ms: number): boolean {
-    const spentMs = (this.#spentMs.get(flow) ?? 0) + ms
-    this.#spentMs.set(flow, spentMs)
-    return spentMs >= shareMs
+    let spent = this.#spent.get(flow)
+    if (spent === undefined) this.#spent.set(flow, (spent = { turn: this.#turn, ms: 0 }))
+    else if (spent.turn !== this.#turn) {
+      spent.turn = this.#turn
+      spent.ms = 0
+    }
+    spent.ms += ms
+    return spent.ms >= shareMs
   }
 
   isSpent(flow: string): boolean {
-    return (this.#spentMs.get(flow) ?? 0) >= shareMs
+    const spent = this.#spent.get(flow)
+    return spent !== undefined && spent.turn === this.#turn && spent.ms >= shareMs
   }
 
   endTurn(): void {
-    this.#spentMs.clear()
+    this.#turn++
+    if (this.#spent.size > mostFlows) this.#spent.clear()
   }
 }

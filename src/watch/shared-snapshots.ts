@@ -32,6 +32,9 @@ interface SharedNote {
 /** Spans that are shared at a time: each change is compared with them. */
 const maxShared = 8
 
+/** Notes of fewer versions are soon taken again. */
+export const sharedFrom = 16
+
 export class SharedSnapshots {
   #shared: SharedNote[] = []
 

@@ -76,10 +76,10 @@ export interface VersionHome {
 export class ObjectVersion {
   readonly revision: Revision
   readonly home: VersionHome | undefined
-  /** Set by `home`, which finds it there again. */
-  slot: Slot = 0
+  #slot: Slot = 0
   #record: VersionRecord
   #key: string | undefined
+  #sizeBytes = -1
   /** The last type it was looked at as; nearly always the only one. */
   #view: TypedVersion | undefined
 
@@ -100,6 +100,11 @@ export class ObjectVersion {
     return this.#key
   }
 
+  /** Where it was remembered last; 0 = nowhere. */
+  get slot(): Slot {
+    return this.#slot
+  }
+
   /** '' for cluster-scoped objects. */
   get namespace(): string {
     return this.key.slice(0, Math.max(0, this.key.indexOf('/')))
@@ -115,7 +120,8 @@ export class ObjectVersion {
   }
 
   get sizeBytes(): number {
-    return this.#record.sizeBytes
+    if (this.#sizeBytes < 0) this.#sizeBytes = this.#record.sizeBytes
+    return this.#sizeBytes
   }
 
   /** Of `bytes`, without a copy. */
@@ -134,8 +140,9 @@ export class ObjectVersion {
     return head && storedLabels(head, this.copyTo(head, 0, 0))
   }
 
-  /** It is remembered by who replaces it: see `detach`. */
-  hold(): void {
+  /** It is remembered under its slot by who replaces it: see `detach`. */
+  hold(slot: Slot): void {
+    this.#slot = slot
     if (this.#record instanceof RecordView) this.#record.hold()
   }
 

@@ -15,7 +15,7 @@ import { LabelIndexes, type Labelled, stepObjects } from './label-index.ts'
 import { MissingValues } from './missing-values.ts'
 import type { ContentIndex } from './namespace-content.ts'
 import type { ParsedPool } from './parsed-pool.ts'
-import { SharedSnapshots, type TakenNote } from './shared-snapshots.ts'
+import { SharedSnapshots, sharedFrom, type TakenNote } from './shared-snapshots.ts'
 import { ObjectVersion, type VersionHome } from './stored-object.ts'
 import { type Noted, VersionSnapshot, type Versions } from './version-snapshot.ts'
 import type { WatchScope } from './watch-scope.ts'
@@ -74,8 +74,6 @@ export interface CacheParts {
 
 /** Fewer versions are made at once. */
 const fewVersions = 256
-/** Notes of fewer versions are soon taken again. */
-const sharedFrom = 16
 /** Of a stored object, where nothing is known of it. */
 const typicalBytes = 600
 
@@ -98,7 +96,6 @@ export class TypeCache implements VersionHome {
   readonly #missing: MissingValues
   /** Present versions of which something is parsed. */
   readonly #parsed = new Map<Slot, ObjectVersion>()
-  /** Made for the first long one. */
   #snapshots: SharedSnapshots | undefined
   readonly #listeners = new Set<ChangeListener>()
   /** Of what is damaged now: the version before. undefined = followers have heard of none. */
@@ -199,18 +196,16 @@ export class TypeCache implements VersionHome {
   #note(span: KeySpan, limit: number): TakenNote {
     const { slots, more } = this.#records.slots(span.start, span.end, limit)
     const count = slots.length
-    const revisions = new Float64Array(count)
-    for (let i = 0; i < count; i++) revisions[i] = this.#records.revisionOf(slots[i] as Slot)
-    const noted: Noted = { slots, revisions }
+    const noted: Noted = { slots, revisions: new Float64Array(count) }
+    for (let i = 0; i < count; i++) noted.revisions[i] = this.#records.revisionOf(slots[i] as Slot)
     let few: ObjectVersion[] | undefined
     if (count <= fewVersions) {
       this.#missing.fetchSome(noted, 0, count)
-      few = Array.from(slots, (slot) => this.#versionAt(slot))
+      few = []
+      for (let i = 0; i < count; i++) few.push(this.#versionAt(slots[i] as Slot))
     }
     const note = { noted, more, epoch: this.#records.epoch, few }
-    if (count < sharedFrom) return note
-    this.#snapshots ??= new SharedSnapshots()
-    this.#snapshots.share(span, limit, note)
+    if (count >= sharedFrom) (this.#snapshots ??= new SharedSnapshots()).share(span, limit, note)
     return note
   }
 
@@ -372,8 +367,7 @@ export class TypeCache implements VersionHome {
     const other = this.#parsed.get(slot)
     if (other === version) return
     other?.release()
-    version.hold()
-    version.slot = slot
+    version.hold(slot)
     this.#parsed.set(slot, version)
   }
 

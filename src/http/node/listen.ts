@@ -80,8 +80,9 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   const ofSocket = new WeakMap<object, Connection>()
   const traffic = new Traffic()
   let closing = false
+  const counted = countedBy(traffic, options.onError)
   const take = (connection: Connection, answer: () => Eventual<void>, cutOff: () => void): void =>
-    gathered.add(connection, count(traffic, { ...options, cutOff }, answer))
+    gathered.add(connection, counted(answer, cutOff))
 
   follow(server, connections, ofSocket, gathered)
   server.on('tlsClientError', () => {}) // a handshake that fails is the peer's business
@@ -174,30 +175,32 @@ function answerAtOnce(connection: Connection, gathered: Gathered): void {
  * Counts a request as under way until it is answered. What can't be answered is cut off: its client is not to wait.
  * What is returned begins it, and says whether it goes on.
  */
-function count(
+function countedBy(
   traffic: Traffic,
-  { onError, cutOff }: { readonly onError: ListenOptions['onError']; readonly cutOff: () => void },
-  answer: () => Eventual<void>,
-): () => boolean {
+  onError: ListenOptions['onError'],
+): (answer: () => Eventual<void>, cutOff: () => void) => () => boolean {
+  // Made once: for each request they would cost as much as its admission.
   const ended = (): void => traffic.end()
-  const failed = (error: unknown): void => {
+  const failed = (error: unknown, cutOff: () => void): void => {
     onError(error)
     cutOff()
     ended()
   }
-  traffic.begin()
-  return () => {
-    try {
-      const answering = answer()
-      if (isPending(answering)) {
-        answering.then(ended, failed)
-        return true
+  return (answer, cutOff) => {
+    traffic.begin()
+    return () => {
+      try {
+        const answering = answer()
+        if (isPending(answering)) {
+          answering.then(ended, (error: unknown) => failed(error, cutOff))
+          return true
+        }
+        ended()
+      } catch (error) {
+        failed(error, cutOff)
       }
-      ended()
-    } catch (error) {
-      failed(error)
+      return false
     }
-    return false
   }
 }
 

@@ -95,7 +95,7 @@ export function readStored(entries: readonly ManagedFieldsEntry[] | undefined): 
 export function readGiven(entries: unknown, stored: readonly Managed[]): readonly Managed[] | undefined {
   if (!Array.isArray(entries)) return undefined
   // Most writers send what they were given.
-  if (entries.length === stored.length && entries.every((given, i) => isEntryOf(given, stored[i]))) return stored
+  if (areEntriesOf(entries, stored)) return stored
   const known = byManager(stored)
   const result = new Map<string, Managed>()
   for (const given of entries as unknown[]) {
@@ -109,19 +109,16 @@ export function readGiven(entries: unknown, stored: readonly Managed[]): readonl
   return [...result.values()]
 }
 
-function isEntryOf(given: unknown, stored: Managed | undefined): boolean {
-  if (typeof given !== 'object' || given === null || stored?.entry === undefined) return false
-  if (given === stored.entry) return true
-  const { manager = '', operation, apiVersion, subresource = '', time, fieldsType } = given as ManagedFieldsEntry
-  return (
-    manager === stored.manager &&
-    operation === stored.operation &&
-    apiVersion === stored.apiVersion &&
-    subresource === stored.subresource &&
-    time === stored.time &&
-    fieldsType === 'FieldsV1' &&
-    sameFields(stored.entry, given as ManagedFieldsEntry)
-  )
+function areEntriesOf(entries: readonly unknown[], stored: readonly Managed[]): boolean {
+  if (entries.length !== stored.length) return false
+  for (const [i, { entry }] of stored.entries()) {
+    const given = entries[i] as ManagedFieldsEntry | null
+    if (given === entry) continue
+    if (entry === undefined || given?.fieldsType !== 'FieldsV1' || entry.operation !== given.operation) return false
+    if (entry.manager !== given.manager || entry.apiVersion !== given.apiVersion) return false
+    if (entry.subresource !== given.subresource || entry.time !== given.time || !sameFields(entry, given)) return false
+  }
+  return true
 }
 
 function readEntry(given: unknown, stored: ReadonlyMap<string, Managed>): Managed | undefined {

@@ -59,7 +59,7 @@ describe('the files', () => {
         .filter((path) => path.startsWith(directory))
         .map((path) => basename(path))
     const storage = await SqliteStorage.open({ directory })
-    // A pipe that nobody writes to keeps a thread for files: with all of them kept, no flush is done.
+    // A pipe without a writer keeps a thread for files: with all of them kept, no flush is done.
     const pipes = Array.from({ length: 4 }, (_, i) => join(directory, '..', `pipe${i}`))
     execFileSync('mkfifo', pipes)
     const readers = pipes.map((path) => open(path, 'r'))

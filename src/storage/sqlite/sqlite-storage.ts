@@ -7,8 +7,7 @@
  * What is told, and what a read shows, is what the writer has reported as flushed, in that order: visible means
  * durable.
  * At most two groups are with the writer: while it flushes one, the next is ready; what comes meanwhile forms the one
- * after. Reads never wait for the writer, except for history from before the start, which is fetched when first asked
- * for.
+ * after. Reads never wait for the writer, except for history from before the start, fetched when first asked for.
  *
  * A fault of the file (full, locked, failed flush) rejects the commits concerned; reads and watches go on.
  */
@@ -217,8 +216,8 @@ export class SqliteStorage implements Storage, HistoryGauge {
     if (this.#closing) return undefined
     const { isFull, broken } = this.#condition
     const { directory, maxFileBytes = 0, reserveBytes = 0 } = this.#options
-    const mostBytes = usualBytes(maxFileBytes, reserveBytes)
-    const told = conditionOf(directory, this.#present.fileRoom(), mostBytes, isFull, this.#failed?.message ?? broken)
+    const most = usualBytes(maxFileBytes, reserveBytes)
+    const told = conditionOf(directory, this.#present.fileRoom(), most, isFull, this.#failed?.message ?? broken)
     return { ...told, warnings: [...told.warnings, ...this.#present.unreadable()] }
   }
 
@@ -241,12 +240,11 @@ export class SqliteStorage implements Storage, HistoryGauge {
     this.#present[Symbol.dispose]()
     if (this.#failed) return
     // A flush of the mark that is under way outlives the answer, and keeps its file open until the thread ends.
-    const ended = new Promise((resolve) => this.#worker.once('exit', resolve))
-    await new Promise<void>((resolve, reject) => {
-      this.#closed = { resolve, reject }
-      this.#send({ type: 'close' })
-    })
-    await ended
+    const exited = new Promise((resolve) => this.#worker.once('exit', resolve))
+    const { promise: closed, ...waiter } = Promise.withResolvers<void>()
+    this.#closed = waiter
+    this.#send({ type: 'close' })
+    await Promise.all([closed, exited])
   }
 
   #closedError(): StorageError {
@@ -363,9 +361,8 @@ export class SqliteStorage implements Storage, HistoryGauge {
   async #askForHistory(base: Revision): Promise<void> {
     if (this.#failed) throw this.#failed
     if (this.#closing) throw this.#closedError()
-    const answered = new Promise<void>((resolve, reject) => {
-      this.#historyWaiter = { resolve, reject, base }
-    })
+    const { promise: answered, ...waiter } = Promise.withResolvers<void>()
+    this.#historyWaiter = { ...waiter, base }
     this.#send({ type: 'history', base })
     await answered
   }
