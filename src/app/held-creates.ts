@@ -2,7 +2,7 @@
 import type { HeldNamespace } from '../apis/initializers/hold.ts'
 import { isInitializing, type Namespace } from '../apis/namespaces/types.ts'
 import { isTrue } from '../http/request-info.ts'
-import { isNamespaces } from '../http/resolution.ts'
+import { isNamespaces } from '../http/resolve-target.ts'
 import { leaveSeats } from '../http/seats.ts'
 import { warn } from '../http/verbs/target.ts'
 import type { AwaitCreated } from '../http/verbs/verb.ts'

@@ -1,5 +1,7 @@
 /** GET of a JSON document of another server, bounded in size and time. */
+
 import { request } from 'node:https'
+import { parseJsonText } from '../base/parse-json-text.ts'
 
 export interface GetJsonOptions {
   /** PEM: what it holds is trusted, root or not, as Go has it. Absent = the authorities that Node trusts. */
@@ -34,7 +36,7 @@ export function getJson(url: string, { ca, timeoutMs, maxBytes }: GetJsonOptions
         response.once('end', () => {
           if (response.statusCode !== 200) return fail(`it answered ${response.statusCode}`)
           try {
-            resolve(JSON.parse(Buffer.concat(chunks).toString('utf8')))
+            resolve(parseJsonText(Buffer.concat(chunks).toString('utf8')))
           } catch (error) {
             fail('its answer is not JSON', error)
           }

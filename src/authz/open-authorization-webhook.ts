@@ -1,6 +1,7 @@
 /** The authorization webhook of a configuration: where a kubeconfig says, with the credentials it says. */
 
 import type { Clock } from '../base/clock.ts'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import type { JsonValue } from '../kube/types.ts'
 import type { AskElsewhere } from './authz.ts'
 import { WebhookAuthorizer } from './webhook-authorizer.ts'
@@ -38,7 +39,7 @@ export async function openAuthorizationWebhook(
       })
       if (!(body instanceof Uint8Array) || body.length > maxAnswerBytes) throw new Error(`${server} answered too much`)
       if (status > 299) throw new Error(`${server} answered ${status}`)
-      return JSON.parse(Buffer.from(body).toString('utf8')) as JsonValue
+      return parseJsonText(Buffer.from(body).toString('utf8')) as JsonValue
     },
   })
   return (attributes) => webhook.ask(attributes)

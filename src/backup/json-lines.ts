@@ -1,5 +1,7 @@
 /** Files of JSON lines, as backups are. */
+
 import { createReadStream } from 'node:fs'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import { CopyError } from './store-copy.ts'
 
 /** Not as Node's `readline` splits: it ends lines at U+2028 and U+2029 too, which JSON leaves as they are in texts. */
@@ -39,7 +41,7 @@ export async function* linesOf(path: string): AsyncGenerator<{ readonly text: st
 
 function parse(path: string, text: string): BackupLine {
   try {
-    return JSON.parse(text) as BackupLine
+    return parseJsonText(text) as BackupLine
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     throw new CopyError(`${path} is damaged: a line is not JSON`, { cause })

@@ -1,5 +1,7 @@
 /** Of Borough, from the one place that says it: package.json. */
+
 import { readFileSync } from 'node:fs'
+import { parseJsonText } from './parse-json-text.ts'
 
 interface Package {
   readonly version: string
@@ -7,5 +9,5 @@ interface Package {
 
 /** `0.1.0` */
 export const packageVersion: string = (
-  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Package
+  parseJsonText(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Package
 ).version

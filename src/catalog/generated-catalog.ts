@@ -6,7 +6,9 @@
  * `s` string, `y` base64 bytes, `i` int32, `l` int64, `d` double, `b` boolean, `t` time, `u` micro time,
  * `x` int or string, `*` anything, `@7` type number 7, `[` list of, `{` map to.
  */
+
 import { readFileSync } from 'node:fs'
+import { parseJsonText } from '../base/parse-json-text.ts'
 
 export interface GeneratedSubresource {
   readonly name: string
@@ -38,7 +40,7 @@ export interface GeneratedCatalog {
 /** Of both files this folder gets from `npm run generate`; the build puts them beside the JavaScript. */
 function read(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(new URL(`./generated/${file}`, import.meta.url), 'utf8'))
+    return parseJsonText(readFileSync(new URL(`./generated/${file}`, import.meta.url), 'utf8'))
   } catch (cause) {
     throw new Error('the generated catalogue is missing or damaged: run `npm run generate`', { cause })
   }

@@ -1,4 +1,5 @@
 /** JSON objects one behind the other, as kubectl takes them in a file: `{…}{…}`, `{…}\n{…}`. Pure. */
+import { parseJsonText } from '../base/parse-json-text.ts'
 
 export interface DocumentText {
   readonly text: string
@@ -29,7 +30,7 @@ const tokens = /\n|[{}]|"(?:[^"\\\n]|\\.)*"|[^\s{}"]+|"/g
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text)
+    parseJsonText(text)
     return true
   } catch {
     return false

@@ -2,6 +2,7 @@
  * The one implementation of `Client`: Kubernetes' REST conventions in JSON over any `Transport`.
  */
 
+import { parseJsonText } from '../base/parse-json-text.ts'
 import { Channel, type Stream } from '../base/stream.ts'
 import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
 import type { Resource } from '../kube/resource.ts'
@@ -271,7 +272,7 @@ function* eventsIn(text: string): Iterable<WatchEvent> {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch (cause) {
     throw new StatusError('the server sent something that is not JSON', { reason: 'InternalError', cause })
   }
@@ -295,7 +296,7 @@ const reasonByCode: Readonly<Record<number, StatusReason>> = {
 
 function errorOf(code: number, text: string): StatusError {
   try {
-    const status = JSON.parse(text) as Status
+    const status = parseJsonText(text) as Status
     if (status?.kind === 'Status') return statusErrorOf(status)
   } catch {
     // Not every server in the way speaks Kubernetes: the text is all there is.

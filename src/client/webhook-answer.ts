@@ -1,5 +1,7 @@
 /** What a webhook answers, and what is wrong with it, in the words of Go's HTTP client. Long ones come in slices. */
+
 import type { Eventual } from '../base/eventual.ts'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
 import { goTypeMeta } from '../kube/gvk.ts'
@@ -70,7 +72,7 @@ function sound(status: number, text: string, value: unknown): unknown {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch {
     // What is no JSON is told apart by the caller, who knows what was expected.
     return undefined

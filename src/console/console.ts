@@ -3,11 +3,13 @@
  * its own. The server here gives out the files of the page and passes its requests on to the cluster, as the user of a
  * kubeconfig (`proxy.ts`, `live.ts`); `gate.ts` says who may use it. Everything else is in the page (`page/`).
  */
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isIPv6 } from 'node:net'
 import type { Clock } from '../base/clock.ts'
 import { packageVersion } from '../base/package-version.ts'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import type { Remote } from '../client/remote.ts'
 import { StatusError } from '../kube/status-error.ts'
 import { pageHeaders, readBody, sendJson, sendRefusal } from './answer.ts'
@@ -106,7 +108,7 @@ function urlOf({ url: target = '' }: IncomingMessage, origin: string): URL {
 async function readOrder(request: IncomingMessage): Promise<unknown> {
   const text = new TextDecoder().decode(await readBody(request, mostBodyBytes))
   try {
-    return JSON.parse(text) ?? {}
+    return parseJsonText(text) ?? {}
   } catch (cause) {
     throw new StatusError('the body is no JSON', { reason: 'BadRequest', cause })
   }

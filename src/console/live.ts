@@ -8,8 +8,10 @@
  * What it is sent: {"watch":7,"status":200}, {"watch":7,"event":{…}}, {"watch":7,"status":403,"body":"…"},
  * {"watch":7,"end":true}, {"watch":7,"failed":"…"}, and {} from time to time, so that the page notices a dead one.
  */
+
 import type { WebSocket } from 'ws'
 import { type Clock, sleep } from '../base/clock.ts'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import type { Transport } from '../client/transport.ts'
 import { StatusError } from '../kube/status-error.ts'
 import type { JsonValue } from '../kube/types.ts'
@@ -170,7 +172,7 @@ class LiveStream {
 /** Undefined where it is none. */
 function orderIn(text: string): Order | undefined {
   try {
-    const { open, path, query, accept, close } = (JSON.parse(text) ?? {}) as Record<string, unknown>
+    const { open, path, query, accept, close } = (parseJsonText(text) ?? {}) as Record<string, unknown>
     return {
       ...(typeof open === 'number' ? { open } : {}),
       ...(typeof path === 'string' ? { path } : {}),
@@ -187,7 +189,7 @@ function orderIn(text: string): Order | undefined {
 function eventOf(watch: number, line: string, isTrimmed: boolean): string {
   let event: JsonValue
   try {
-    event = JSON.parse(line) as JsonValue
+    event = parseJsonText(line) as JsonValue
   } catch (cause) {
     throw new Error('the server sent an event that is no JSON', { cause })
   }

@@ -3,6 +3,7 @@
  * and managed fields name its keys. Where the page asks for metadata alone, neither goes to the browser, nor anything
  * else of an object, should a server or what stands before it not know that form and send all of it.
  */
+import { parseJsonText } from '../base/parse-json-text.ts'
 import { lastAppliedAnnotation } from '../kube/apply/last-applied.ts'
 import { isJsonObject } from '../kube/json-value.ts'
 import { StatusError } from '../kube/status-error.ts'
@@ -41,7 +42,7 @@ function withoutContentsOf({ managedFields: _, ...metadata }: JsonObject): JsonO
 /** @throws StatusError it is no JSON */
 export function bytesWithoutContents(bytes: Uint8Array): Uint8Array {
   try {
-    return Buffer.from(JSON.stringify(withoutContents(JSON.parse(Buffer.from(bytes).toString()) as JsonValue)))
+    return Buffer.from(JSON.stringify(withoutContents(parseJsonText(Buffer.from(bytes).toString()) as JsonValue)))
   } catch (cause) {
     throw new StatusError('the server sent something that is not JSON', { code: 502, cause })
   }

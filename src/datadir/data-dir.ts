@@ -9,9 +9,11 @@
  *   lock             held while a server runs; the kernel lets go of it however the process ends
  *   backup-lock      held while an incremental backup is made
  */
+
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import {
   ensurePrivateDirectory,
   isUnwritable,
@@ -76,7 +78,7 @@ export async function openDataDir(path: string, { clock, mayShare = false }: Ope
 /** Who serves the directory, or undefined. A server that was killed leaves its word behind: ask, do not trust. */
 export async function findEndpoint(path: string): Promise<Endpoint | undefined> {
   try {
-    return JSON.parse(await readPrivateFile(endpointPath(path))) as Endpoint
+    return parseJsonText(await readPrivateFile(endpointPath(path))) as Endpoint
   } catch {
     return undefined
   }

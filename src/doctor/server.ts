@@ -1,6 +1,8 @@
 /** A server as a client sees it: is it reached, how old is it, do the clocks agree, how long do certificates hold. */
+
 import { connect } from 'node:tls'
 import type { Clock } from '../base/clock.ts'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import type { Remote } from '../client/remote.ts'
 import { kubernetesVersion } from '../kube/kubernetes-version.ts'
 import { examineCertificates, examineDates } from './certificates.ts'
@@ -33,7 +35,7 @@ export async function examineServer(remote: Remote, clock: Clock): Promise<Reach
         status === 401 ? 'its credentials are refused: make another kubeconfig' : 'see the log of the server'
       return { findings: [fail(check, `it answers ${status} to /version`, remedy)], gitVersion: undefined }
     }
-    const { gitVersion = '' } = JSON.parse(text) as { gitVersion?: string }
+    const { gitVersion = '' } = parseJsonText(text) as { gitVersion?: string }
     const findings = [
       ok(check, `it answers, version ${gitVersion}`),
       examineClock(Date.parse(header('date') ?? ''), sentMs, clock.now()),

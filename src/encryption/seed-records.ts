@@ -3,7 +3,9 @@
  * one for each key of the plugin. So a start finds them all without looking at a value, and servers that share a store
  * share them. A record is durable before the first value is encrypted with its seed.
  */
+
 import { createHash } from 'node:crypto'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import { damageOf } from '../storage/damaged-value.ts'
 import { type Entry, prefixSpan, type Storage, StorageError } from '../storage/storage.ts'
 import type { KmsCiphertext } from './kms-client.ts'
@@ -74,7 +76,7 @@ function decode({ key, revision, value }: Entry): SeedRecord {
   const damage = damageOf(value)
   if (damage !== undefined) throw new StorageError('damaged', `${damage}; see 'borough storage repair'`)
   try {
-    const { keyId, seed, annotations, check } = JSON.parse(Buffer.from(value).toString('utf8')) as StoredSeed
+    const { keyId, seed, annotations, check } = parseJsonText(Buffer.from(value).toString('utf8')) as StoredSeed
     const named = Object.entries(annotations).map(([name, text]) => [name, Buffer.from(text, 'base64')] as const)
     const source = { keyId, ciphertext: Buffer.from(seed, 'base64'), annotations: new Map(named) }
     return check === undefined ? source : { ...source, check: Buffer.from(check, 'base64') }

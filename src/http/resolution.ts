@@ -13,6 +13,3 @@ export interface Target {
 }
 
 export type Resolution = Target | 'no resource' | 'no such group' | 'no such type' | 'no such path'
-
-/** The core type, whose objects are addressed as scopes of others. */
-export const isNamespaces = ({ group, resource }: ResourceType): boolean => group === '' && resource === 'namespaces'

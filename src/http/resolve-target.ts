@@ -9,7 +9,7 @@
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import type { Stage } from './api.ts'
 import type { RequestInfo } from './request-info.ts'
-import { isNamespaces, type Resolution } from './resolution.ts'
+import type { Resolution } from './resolution.ts'
 
 export function resolveTarget(types: ResourceTypes): Stage {
   return (next) => (request, context) => {
@@ -40,3 +40,6 @@ function scopeFits(type: ResourceType, { underNamespace, namespace, parts }: Req
   // Else it is `namespaces/x` of a group that has a type of that name.
   return underNamespace
 }
+
+/** The core type, whose objects are addressed as scopes of others. */
+export const isNamespaces = ({ group, resource }: ResourceType): boolean => group === '' && resource === 'namespaces'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import { runAtOnce } from '../base/resumable.ts'
 import { parsingInPieces } from './json-pieces.ts'
 
@@ -13,7 +14,7 @@ const inPieces = (text: string, marks: number): unknown => {
 }
 const natively = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch {
     return 'refused'
   }
@@ -25,7 +26,7 @@ describe('what is parsed in pieces is what the native parser makes of it', () =>
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 1, '\t'), marks, (value, space, count) => {
         const text = JSON.stringify(value, null, space)
-        expect(JSON.stringify(inPieces(text, count))).toBe(JSON.stringify(JSON.parse(text)))
+        expect(JSON.stringify(inPieces(text, count))).toBe(JSON.stringify(parseJsonText(text)))
       }),
       { numRuns: 500 },
     )
@@ -93,6 +94,6 @@ test('attack: levels are not gone into without end, since each is scanned anew',
   let count = 1
   let step = steps.next()
   for (; step.done !== true; step = steps.next()) count++
-  expect(step.value).toEqual(JSON.parse(text))
+  expect(step.value).toEqual(parseJsonText(text))
   expect(count).toBeLessThan(40)
 })

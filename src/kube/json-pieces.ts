@@ -4,8 +4,10 @@
  *
  * Cost: the text is scanned once more for where members end, and what the pieces hold is put together.
  */
+
+import { endOfString } from '../base/json-strings.ts'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import type { Resumable } from '../base/resumable.ts'
-import { endOfString } from './json-strings.ts'
 import { setMember } from './json-value.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
@@ -48,17 +50,17 @@ class Pieces {
     const code = this.#skipBlanks()
     if (code === openBrace) {
       const made: JsonObject = {}
-      yield* this.#members(closeBrace, (piece) => addMembers(made, JSON.parse(`{${piece}}`) as JsonObject), made)
+      yield* this.#members(closeBrace, (piece) => addMembers(made, parseJsonText(`{${piece}}`) as JsonObject), made)
       return made
     }
     if (code === openBracket) {
       const made: JsonValue[] = []
-      yield* this.#members(closeBracket, (piece) => addItems(made, JSON.parse(`[${piece}]`) as JsonValue[]), made)
+      yield* this.#members(closeBracket, (piece) => addItems(made, parseJsonText(`[${piece}]`) as JsonValue[]), made)
       return made
     }
     const from = this.#at
     this.#at = this.#text.length
-    return JSON.parse(this.#text.slice(from)) as JsonValue
+    return parseJsonText(this.#text.slice(from)) as JsonValue
   }
 
   end(): void {
@@ -160,7 +162,7 @@ function notAny(text: string, at: number): string {
 
 /** Of `"key" :`, before a container: a digit in its place would complete what stands there. */
 function keyOf(text: string): string {
-  const [key] = Object.keys(JSON.parse(`{${text}[]}`) as JsonObject)
+  const [key] = Object.keys(parseJsonText(`{${text}[]}`) as JsonObject)
   if (key === undefined) throw new SyntaxError('A member has no name')
   return key
 }

@@ -8,6 +8,7 @@
  *   list item     {"metadata":{"resourceVersion":"7","name":"a",…},"spec":{…}}      (custom resources: with TypeMeta)
  *   watch line    {"type":"ADDED","object":{"kind":…}}\n
  */
+import { parseJsonText } from '../base/parse-json-text.ts'
 import type { Resumable } from '../base/resumable.ts'
 import { apiVersionOf } from './gvk.ts'
 import { parsingInPieces } from './json-pieces.ts'
@@ -124,14 +125,14 @@ export function metadataEnd(bytes: Uint8Array): number {
 export function parseStoredMetadata(bytes: Uint8Array, end: number, revision: number): ObjectMeta {
   const rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', openingLength, end)
   const text = `{${versionHead(revision)}${rest}`
-  return (longDigits.test(rest) ? parseJson(text).value : JSON.parse(text)) as ObjectMeta
+  return (longDigits.test(rest) ? parseJson(text).value : parseJsonText(text)) as ObjectMeta
 }
 
 /** A new object, complete with TypeMeta and (unless the revision is 0) resourceVersion. */
 export function parseStored(bytes: Uint8Array, type: TypeHead, revision: number): KubeObject {
   const text = storedText(bytes, type, revision)
   // Numbers beyond 2^53 need the careful parser; a run of so many digits is rare.
-  const object = (longDigits.test(text) ? parseJson(text).value : JSON.parse(text)) as KubeObject
+  const object = (longDigits.test(text) ? parseJson(text).value : parseJsonText(text)) as KubeObject
   return type.conversion ? type.conversion.fromStored(object) : object
 }
 

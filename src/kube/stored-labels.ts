@@ -3,6 +3,7 @@
  * scalars (`metadataKeys` in `stored-form.ts`). For selectors, which look at many objects that they do not choose.
  */
 
+import { parseJsonText } from '../base/parse-json-text.ts'
 import type { Labels } from './label-selector.ts'
 import { storedRestOffset } from './stored-form.ts'
 
@@ -39,7 +40,7 @@ export function storedLabels(head: Buffer, length: number): Labels | undefined {
 /** Keys and values need no escape, and hold no brace. */
 function labelsAt(head: Buffer, start: number, length: number): Labels | undefined {
   const end = head.indexOf(closingBrace, start)
-  return end < 0 || end >= length ? undefined : (JSON.parse(head.toString('utf8', start, end + 1)) as Labels)
+  return end < 0 || end >= length ? undefined : (parseJsonText(head.toString('utf8', start, end + 1)) as Labels)
 }
 
 /** Of a text or a number: the place behind it. */

@@ -7,10 +7,12 @@
  * Our own parser (some ten times slower) runs only on texts with long numbers, duplicates, or errors.
  * @see encoding/json/scanner.go, sigs.k8s.io/json
  */
+
+import { endOfString } from '../base/json-strings.ts'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import { isResumable, type MaybeResumable, type Resumable, resumed, runAtOnce } from '../base/resumable.ts'
 import { quote } from './go-quote.ts'
 import { parsingInPieces } from './json-pieces.ts'
-import { endOfString } from './json-strings.ts'
 import { exactNumber, isJsonObject, setMember } from './json-value.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { TooManyValuesError } from './value-count.ts'
@@ -138,7 +140,7 @@ function* countingMembers(value: JsonValue): Resumable<number> {
  * @throws JsonSyntaxError with Go's message. @throws TooManyValuesError
  */
 export function parseJson(text: string, options: JsonOptions = {}): ParsedJson {
-  return runAtOnce(parsing(text, options, JSON.parse))
+  return runAtOnce(parsing(text, options, parseJsonText as (text: string) => JsonValue))
 }
 
 /** The same, with places for a pause. @throws JsonSyntaxError with Go's message. @throws TooManyValuesError */
@@ -156,7 +158,8 @@ function* parsing(
   if (needsCare) return yield* new Parser(text).parsing()
   let value: JsonValue
   try {
-    value = yield* resumed(natively(text))
+    const read = natively(text)
+    value = isResumable(read) ? yield* read : read
   } catch {
     return yield* new Parser(text).parsing()
   }
@@ -305,7 +308,7 @@ class Parser {
     const from = this.#at
     const end = endOfString(this.#text, from)
     try {
-      const text = JSON.parse(this.#text.slice(from, end + 1)) as string
+      const text = parseJsonText(this.#text.slice(from, end + 1)) as string
       this.#at = end + 1
       return text
     } catch {

@@ -12,6 +12,7 @@
  * The count says too that there is a record, and the least that it can say: a record that is gone, or is not what was
  * written, is damage. It is never taken for the store of an earlier version, and never written over.
  */
+import { parseJsonText } from '../base/parse-json-text.ts'
 import { damageOf } from './damaged-value.ts'
 import { type Entry, prefixSpan, type Revision, type Storage, StorageError, type Write } from './storage.ts'
 
@@ -47,7 +48,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 /** undefined: it is neither form. */
 function parseArrivals(value: Uint8Array): Arrivals | undefined {
   try {
-    const parsed: unknown = JSON.parse(Buffer.from(value).toString('utf8'))
+    const parsed: unknown = parseJsonText(Buffer.from(value).toString('utf8'))
     if (isCount(parsed)) return { count: parsed }
     const { count, level } = parsed as Partial<Arrivals>
     return isCount(count) && isCount(level) ? { count, level } : undefined

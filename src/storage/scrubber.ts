@@ -8,8 +8,10 @@
  * large one. Where it has come to is kept in the store: a restart, or another replica, goes on from there. The engine
  * checks what it reads; this asks for it, and keeps what was found until the value is sound again or gone.
  */
+
 import { type Clock, sleep } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import { damageOf } from './damaged-value.ts'
 import { isStorageError, prefixSpan, type Revision, type ScrubReport, type Storage } from './storage.ts'
 
@@ -202,7 +204,7 @@ export class Scrubber implements AsyncDisposable {
 /** One that can't be read counts as none. */
 function parse(value: Uint8Array): ScrubRecord {
   try {
-    const { position, completedMs, damaged } = JSON.parse(Buffer.from(value).toString('utf8')) as Record<
+    const { position, completedMs, damaged } = parseJsonText(Buffer.from(value).toString('utf8')) as Record<
       string,
       unknown
     >

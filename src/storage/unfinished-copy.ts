@@ -5,8 +5,10 @@
  *
  * In a data directory it is a file, in an etcd a key.
  */
+
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseJsonText } from '../base/parse-json-text.ts'
 import { flushDirectory, listPrivateDirectory, readPrivateFile, writePrivateFile } from '../base/private-files.ts'
 import type { Storage } from './storage.ts'
 
@@ -74,7 +76,7 @@ export async function unmarkStore(storage: Storage): Promise<void> {
 /** A mark that can't be read is one too. */
 function parse(text: string): UnfinishedCopy {
   try {
-    const { from, since } = JSON.parse(text) as Partial<UnfinishedCopy>
+    const { from, since } = parseJsonText(text) as Partial<UnfinishedCopy>
     return { from: from ?? 'something', since: since ?? 'some time' }
   } catch {
     return { from: 'something', since: 'some time' }

@@ -144,6 +144,17 @@ test('one file asks whether a value is a promise', () => {
   expect(askers.map(({ path }) => path)).toEqual([])
 })
 
+test('one file asks V8 to parse JSON: it misreads keys that have escapes', () => {
+  const parsers = sources.filter(
+    ({ text }) => /^[^*/]*\bJSON\.parse\b/m.test(text) || /\bawait \w+\.json\(\)/.test(text),
+  )
+  expect(parsers.map(({ path }) => path)).toEqual([
+    'src/base/parse-json-text.ts',
+    'src/console/page/live-client.ts',
+    'src/console/page/session.ts',
+  ])
+})
+
 test('update and delete stand beside create, not on it', () => {
   const importers = ['src/registry/update.ts', 'src/registry/delete.ts'].map((path) =>
     sources.find((s) => s.path === path),

@@ -1,4 +1,5 @@
 /** A quota as decisions use it: its selector and its amounts parsed. Pure. */
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
 import { nameOf, uidOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -60,7 +61,7 @@ export function parseQuota({ metadata, spec = {} }: ClusterResourceQuota): Parse
  */
 export function countedBy(quota: ParsedQuota, counted: string): CountedBy {
   if (counted === quota.counted) return quota
-  const [names, scopes] = JSON.parse(counted) as [string[], ScopeRequirement[]]
+  const [names, scopes] = parseJsonText(counted) as [string[], ScopeRequirement[]]
   return { hard: new Set(names), scopes }
 }
 

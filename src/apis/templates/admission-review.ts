@@ -1,4 +1,5 @@
 /** AdmissionReview v1 as a webhook reads and answers it. Pure. @see k8s.io/api/admission/v1/types.go v0.36 */
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { type JsonDiffOperation } from '../../kube/patch/json-diff.ts'
 import { badRequest, StatusError } from '../../kube/status-error.ts'
@@ -34,7 +35,7 @@ const kind = 'AdmissionReview'
 export function readAdmissionRequest(text: string): AdmissionRequest {
   let review: unknown
   try {
-    review = JSON.parse(text)
+    review = parseJsonText(text)
   } catch (cause) {
     throw badRequest(`the body is not JSON: ${(cause as SyntaxError).message}`)
   }

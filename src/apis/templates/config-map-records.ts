@@ -4,7 +4,9 @@
  * a process that dies in between leaves entries without a uid, which are ours only where the object is marked as ours
  * too.
  */
+
 import type { Clock } from '../../base/clock.ts'
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import type { Client } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import { Informer } from '../../client/informer.ts'
@@ -216,5 +218,5 @@ function readRecord({ metadata, data }: KubeObject): [uid: string, record: Known
   const { namespaceUid = '', objects = '[]' } = (data ?? {}) as Readonly<Record<string, string>>
   const { labels, resourceVersion } = metadata
   const name = labels?.[recordLabel] ?? ''
-  return [namespaceUid, { name, objects: JSON.parse(objects) as AppliedObject[], resourceVersion }]
+  return [namespaceUid, { name, objects: parseJsonText(objects) as AppliedObject[], resourceVersion }]
 }

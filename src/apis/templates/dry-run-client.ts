@@ -3,6 +3,7 @@
  * it populates nothing.
  */
 
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import type { ApplyOptions } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
@@ -112,7 +113,7 @@ function startAsking(deps: Omit<DryRunDeps, 'client'>) {
       texts: texts.own(),
       said: (answer) => digestOf(out(how.said(answer))),
       keep: out,
-      share: (kept) => onShared(JSON.parse(texts.putIn(String(kept))) as T),
+      share: (kept) => onShared(parseJsonText(texts.putIn(String(kept))) as T),
     })
   }
   const questions = (): Questions | undefined => (isAlone ? undefined : { asked, isOfWrites })

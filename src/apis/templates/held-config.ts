@@ -6,6 +6,7 @@
  * Needs no schema: where the two differ only in form (an order, a default inside of a list that is owned as a whole) it
  * says that they differ, and the apply is sent for nothing. It never says that they are equal when they are not.
  */
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import type { ServedKind } from '../../client/client.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
@@ -75,7 +76,7 @@ function ownedItems(items: readonly JsonValue[], fields: JsonObject, paths: read
 export function isItemOf(path: string, item: JsonValue): boolean {
   if (path.startsWith('v:')) return path.slice(2) === JSON.stringify(item)
   if (!path.startsWith('k:') || !isObject(item)) return false
-  const keys = JSON.parse(path.slice(2)) as JsonObject
+  const keys = parseJsonText(path.slice(2)) as JsonObject
   return Object.entries(keys).every(([key, value]) => item[key] === value)
 }
 

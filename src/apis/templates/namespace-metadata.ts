@@ -6,6 +6,7 @@
  * Which template set what is kept on the namespace, in an annotation that follows from the write alone: only admission
  * writes it. Pure.
  */
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { isLabelValue } from '../../kube/names.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -138,7 +139,7 @@ export function holdersOf({ metadata }: Named): Holders {
 /** What an annotation holds: a client may have written anything there. */
 export function parseObject(text: string): Partial<Record<string, unknown>> {
   try {
-    const recorded: unknown = JSON.parse(text)
+    const recorded: unknown = parseJsonText(text)
     return isJsonObject(recorded) ? recorded : {}
   } catch (error) {
     if (error instanceof SyntaxError) return {}

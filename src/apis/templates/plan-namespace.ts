@@ -2,6 +2,7 @@
  * What a template would do to one namespace: a pass whose writes are dry runs, or what was told of one that is alike in
  * all that a pass depends on (`alike-namespaces.ts`).
  */
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import type { Client } from '../../client/client.ts'
 import { nameOf } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -88,7 +89,7 @@ export async function planNamespace(
     share(kept) {
       const { text, objects, questions } = kept as KeptPlan
       const here = texts.putIn(text)
-      const planned = here === text ? objects : (JSON.parse(here) as readonly PlannedObject[])
+      const planned = here === text ? objects : (parseJsonText(here) as readonly PlannedObject[])
       return { objects: planned, isShared: questions.isOfWrites }
     },
     isBelieved: (kept) => (kept as KeptPlan).questions.asked.every((question) => alike.answers.isAlike(question)),

@@ -2,6 +2,7 @@
  * The page's end of `../live.ts`: one WebSocket to the console, and all watches of the page in it. A page that is
  * hidden closes it, and goes on where it was when seen: the server need not watch for what is not looked at.
  */
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import { Channel } from '../../base/stream.ts'
 import type { TransportResponse } from '../../client/transport.ts'
 import type { Session } from './session.ts'
@@ -139,7 +140,7 @@ export class LiveClient {
     })
     socket.addEventListener('message', ({ data }) => {
       heard()
-      const line = JSON.parse(String(data)) as Line
+      const line = parseJsonText(String(data)) as Line
       const watch = watches.get(line.watch ?? 0)
       if (watch !== undefined) take(watch, line)
     })

@@ -1,5 +1,7 @@
 /** The API as the page reaches it: requests through the console, watches in its one connection. */
+
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import type { Transport, TransportRequest, TransportResponse } from '../../client/transport.ts'
 import type { LiveClient } from './live-client.ts'
 import type { Session } from './session.ts'
@@ -77,7 +79,7 @@ function noteAnswer(trouble: Signal<string | undefined>, { status, body }: Trans
 
 function messageIn(text: string): string | undefined {
   try {
-    return (JSON.parse(text) as { message?: string }).message
+    return (parseJsonText(text) as { message?: string }).message
   } catch {
     return undefined
   }

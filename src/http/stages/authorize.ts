@@ -3,7 +3,7 @@ import type { Authorizer, AuthzAttributes, AuthzDecision } from '../../authz/aut
 import { resourceNotFound } from '../../kube/status-error.ts'
 import { authenticatedGroup } from '../../kube/user.ts'
 import type { ApiRequest, Handler, RequestContext, Stage } from '../api.ts'
-import { isNamespaces } from '../resolution.ts'
+import { isNamespaces } from '../resolve-target.ts'
 import { awaitOutside } from '../seats.ts'
 
 export interface AuthorizeOptions {

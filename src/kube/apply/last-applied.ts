@@ -3,6 +3,7 @@
  * `kubectl` gets this treatment; a client that wants none of it chooses another name.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/lastappliedmanager.go v0.36
  */
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { configurationProblem } from './check-configuration.ts'
@@ -31,7 +32,7 @@ export function fieldsOfLastApplied(schema: Schema, live: KubeObject, apiVersion
 /** The annotation belongs to the writer of the object: what is no configuration is as good as none. */
 function parse(text: string): KubeObject | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJsonText(text)
     if (!isMap(value)) return undefined
     return { ...value, metadata: isMap(value['metadata']) ? value['metadata'] : {} }
   } catch (error) {

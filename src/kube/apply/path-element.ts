@@ -9,6 +9,7 @@
  * The text is canonical, so equal steps are equal strings.
  * @see sigs.k8s.io/structured-merge-diff/v6 fieldpath/serialize-pe.go
  */
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 
 export type PathElement = string
@@ -66,12 +67,12 @@ export function canonicalElement(text: string): PathElement | undefined {
     case 'f':
       return text
     case 'k': {
-      const keys: unknown = JSON.parse(content)
+      const keys: unknown = parseJsonText(content)
       if (!isObject(keys)) throw new SyntaxError(`not an object: ${text}`)
       return keyElement(Object.keys(keys).sort(), (name) => keys[name])
     }
     case 'v':
-      return valueElement(JSON.parse(content) as JsonValue)
+      return valueElement(parseJsonText(content) as JsonValue)
     case 'i':
       if (!/^-?\d+$/.test(content)) throw new SyntaxError(`not an index: ${text}`)
       return `i:${Number(content)}`
@@ -98,7 +99,7 @@ export interface Sibling {
 export function siblingOf(element: PathElement): Sibling {
   const kind = element.charAt(0)
   if (kind === 'f' || kind === '.') return { element }
-  const value = JSON.parse(element.slice(2)) as JsonValue
+  const value = parseJsonText(element.slice(2)) as JsonValue
   return isObject(value) ? { element, members: Object.entries(value) } : { element, value }
 }
 
@@ -138,11 +139,11 @@ export function showElement(element: PathElement): string {
     case 'f':
       return `.${content}`
     case 'k':
-      return `[${Object.entries(JSON.parse(content) as JsonObject)
+      return `[${Object.entries(parseJsonText(content) as JsonObject)
         .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
         .join(',')}]`
     case 'v':
-      return `[=${JSON.stringify(JSON.parse(content))}]`
+      return `[=${JSON.stringify(parseJsonText(content))}]`
     default:
       return `[${content}]`
   }

@@ -12,6 +12,7 @@
  * Both forms are read. Servers before checksums refuse the second, so it is written only where the operator says that
  * none of them is left.
  */
+import { parseJsonText } from '../../base/parse-json-text.ts'
 import { damageNote } from '../damaged-value.ts'
 import { isEncrypted } from '../encrypted-mark.ts'
 import { DamagedValueError, hasHeader, headerLength, nearlyHasHeader, openValue } from '../sealed-value.ts'
@@ -63,7 +64,7 @@ function valueOf(key: string, revision: Revision, { value, createRevision, modRe
 function mayBeObject(key: string, value: Buffer): boolean {
   if (!key.startsWith(objectsRoot) || isEncrypted(value)) return true
   try {
-    const parsed: unknown = JSON.parse(value.toString('utf8'))
+    const parsed: unknown = parseJsonText(value.toString('utf8'))
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
   } catch {
     return false

@@ -1,8 +1,10 @@
 /** The form of a new namespace: its name, what its templates ask for, for whom it is, and until when. */
+
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { expiresAtAnnotation, ttlAnnotation } from '../../../apis/expiry/types.ts'
 import { type NamespaceTemplate, ownerKey } from '../../../apis/templates/types.ts'
+import { parseJsonText } from '../../../base/parse-json-text.ts'
 import { Link } from '../router.tsx'
 import type { AskedField } from './asked-fields.ts'
 import { type Draft, type DraftEnd, keyAt, pairsIn, placeOf } from './draft.ts'
@@ -149,7 +151,7 @@ function Choice({ draft, choosable, onChange }: PartProps & Pick<CreateFormProps
         <select
           {...said}
           value={key}
-          onChange={({ currentTarget: { value } }) => onChange({ chosen: JSON.parse(value) as Draft['chosen'] })}
+          onChange={({ currentTarget: { value } }) => onChange({ chosen: parseJsonText(value) as Draft['chosen'] })}
         >
           <option value="{}">none in particular</option>
           {choosable.map(({ metadata, spec }) => (

@@ -1,4 +1,5 @@
 /** Namespaces that a user knows by name where the server does not list them: kept in the browser, for each server. */
+import { parseJsonText } from '../../../base/parse-json-text.ts'
 import type { Cluster } from '../cluster.ts'
 
 type Place = Pick<Cluster, 'place' | 'storage'>
@@ -6,7 +7,7 @@ type Place = Pick<Cluster, 'place' | 'storage'>
 const keyOf = ({ place }: Place): string => `borough-console-namespaces ${place.server}`
 
 export function knownNames(cluster: Place): readonly string[] {
-  const kept: unknown = JSON.parse(cluster.storage.getItem(keyOf(cluster)) ?? '[]')
+  const kept: unknown = parseJsonText(cluster.storage.getItem(keyOf(cluster)) ?? '[]')
   return Array.isArray(kept) ? kept.map(String) : []
 }
 

@@ -1,4 +1,5 @@
 /** What the server's words about an object name: the fields, and the managers who wrote them. Pure. */
+import { parseJsonText } from '../../../base/parse-json-text.ts'
 
 export interface Involved {
   readonly fields: readonly string[]
@@ -43,7 +44,7 @@ const unique = (names: readonly string[]): readonly string[] => [...new Set(name
 
 function unquoted(text: string): string {
   try {
-    return String(JSON.parse(text))
+    return String(parseJsonText(text))
   } catch {
     return text
   }
