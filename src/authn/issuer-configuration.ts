@@ -1,5 +1,7 @@
 /** `jwt[*].issuer` of an AuthenticationConfiguration. */
+
 import { append } from '../base/append.ts'
+import { trimEndingSlashes } from '../base/trim-slashes.ts'
 import { parseGoUrl } from '../kube/go-url.ts'
 import type { ObjectReader } from '../kube/object-reader.ts'
 import { duplicateFault, invalidFault, requiredFault } from '../kube/value-faults.ts'
@@ -24,7 +26,7 @@ export function readIssuer(reader: ObjectReader, ownIssuer: string, errors: stri
   const field = (name: string): string => `${reader.at}.${name}`
   append(errors, url === '' ? [requiredFault(field('url'))] : urlErrors(url, field('url'), ownIssuer))
   if (discoveryUrl !== '') {
-    if (withoutSlash(url) === withoutSlash(discoveryUrl)) {
+    if (trimEndingSlashes(url) === trimEndingSlashes(discoveryUrl)) {
       errors.push(invalidFault(field('discoveryURL'), discoveryUrl, 'discoveryURL must be different from URL'))
     }
     append(errors, urlErrors(discoveryUrl, field('discoveryURL')))
@@ -42,8 +44,6 @@ export function readIssuer(reader: ObjectReader, ownIssuer: string, errors: stri
   }
   return { url, audiences, ...(discoveryUrl === '' ? {} : { discoveryUrl }), ...(ca === '' ? {} : { ca }) }
 }
-
-const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
 
 function urlErrors(text: string, field: string, disallowed?: string): readonly string[] {
   const problems: string[] = []

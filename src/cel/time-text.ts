@@ -30,7 +30,12 @@ export function offsetMinutes(zone: string): number | undefined {
 export function printTimestamp({ nanos }: Timestamp): string {
   const rest = ((nanos % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n
   const date = new Date(Number((nanos - rest) / 1_000_000n)).toISOString().slice(0, 19)
-  const fraction = rest === 0n ? '' : `.${String(rest).padStart(9, '0').replace(/0+$/, '')}`
+  const fraction =
+    rest === 0n
+      ? ''
+      : `.${String(rest)
+          .padStart(9, '0')
+          .replace(/(?<!0)0+$/, '')}`
   return `${date}${fraction}Z`
 }
 
@@ -48,11 +53,11 @@ const units: Readonly<Record<string, bigint>> = {
 /** @throws CelError */
 export function parseDuration(text: string): Duration {
   const wrong = (): CelError => new CelError(`time: invalid duration ${JSON.stringify(text.slice(0, 64))}`)
-  const m = text.length <= 256 ? /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/.exec(text) : null
+  const m = text.length <= 256 ? /^([+-]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/.exec(text) : null
   if (!m) throw wrong()
   let nanos = 0n
   for (const [, whole = '', fraction = '', unit = ''] of (m[2] ?? '').matchAll(
-    /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g,
+    /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/gy,
   )) {
     const per = units[unit] ?? 0n
     nanos += BigInt(whole || '0') * per
@@ -67,6 +72,6 @@ export function printDuration({ nanos }: Duration): string {
   const size = nanos < 0n ? -nanos : nanos
   const fraction = String(size % 1_000_000_000n)
     .padStart(9, '0')
-    .replace(/0+$/, '')
+    .replace(/(?<!0)0+$/, '')
   return `${nanos < 0n ? '-' : ''}${size / 1_000_000_000n}${fraction ? `.${fraction}` : ''}s`
 }

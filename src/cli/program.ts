@@ -91,7 +91,12 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
 }
 
 /** What was meant instead stands in a line of its own. */
-const inOneLine = (text: string): string => text.trim().replaceAll(/\s*\n\s*/g, ' ')
+const inOneLine = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .join(' ')
 
 function complain(program: Command, text: string): void {
   process.stderr.write(`${paintFor(colourChoice(program), process.stderr)('bad', 'borough:')} ${text}\n`)

@@ -1,6 +1,8 @@
 /** A server elsewhere as a transport: HTTPS (or HTTP, for a proxy on this machine), over connections that are kept. */
+
 import { Agent as HttpAgent, type IncomingMessage, request as sendPlain } from 'node:http'
 import { Agent as HttpsAgent, type RequestOptions, request as sendSecure } from 'node:https'
+import { trimEndingSlashes } from '../base/trim-slashes.ts'
 import type { Transport, TransportResponse } from './transport.ts'
 
 /** Certificates, headers, an agent of its own: whatever says who sends a request, and whom it trusts. */
@@ -33,7 +35,7 @@ export interface HttpsTransportOptions {
 }
 
 export function httpsTransport({ server, credentials, patience = defaultPatience }: HttpsTransportOptions): Transport {
-  const base = server.replace(/\/+$/, '')
+  const base = trimEndingSlashes(server)
   const secure = base.startsWith('https:')
   const kept = { keepAlive: true, timeout: unusedMs }
   const ours = secure ? new HttpsAgent(kept) : new HttpAgent(kept)

@@ -192,7 +192,7 @@ function shownUrl({ address, timeoutMs }: WebhookCall): string {
  * @see k8s.io/client-go/rest/url_utils.go (DefaultVersionedAPIPath), v0.36
  */
 function withCleanPath(url: string): string {
-  const [, origin = '', path = ''] = /^(https?:\/\/[^/]*)(.*)$/.exec(url) ?? []
+  const [, origin = '', path = ''] = /^(https?:\/\/[^/]*)(?![^/])(.*)$/s.exec(url) ?? []
   return `${origin}/${path.split('/').filter(Boolean).join('/')}`
 }
 

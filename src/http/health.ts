@@ -3,7 +3,9 @@
  * reason of a failure goes to `onFailure` and never into the answer.
  * @see k8s.io/apiserver/pkg/server/healthz v0.36
  */
+
 import type { Clock } from '../base/clock.ts'
+import { trimSlashes } from '../base/trim-slashes.ts'
 import { methodNotAllowed } from '../kube/status-error.ts'
 import { authenticatedGroup } from '../kube/user.ts'
 import type { ApiRequest, ApiResponse, RequestContext } from './api.ts'
@@ -40,7 +42,7 @@ export function findHealthHandler(
   path: string,
   deps: HealthDeps,
 ): ((request: ApiRequest, context?: Caller) => Promise<ApiResponse>) | undefined {
-  const trimmed = path.replace(/^\/+|\/+$/g, '')
+  const trimmed = trimSlashes(path)
   const slash = trimmed.indexOf('/')
   const endpoint = slash < 0 ? trimmed : trimmed.slice(0, slash)
   if (!isEndpoint(endpoint)) return undefined

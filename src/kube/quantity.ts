@@ -63,7 +63,7 @@ export function parseQuantity(text: string): Quantity {
 
 function parse(text: string): Quantity {
   if (text.length > maxLength) throw new QuantityError(wrongFormat)
-  const m = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/.exec(text.trim())
+  const m = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[-+]?\d*|[-+]\d*)?)$/.exec(text.trim())
   const [, sign, whole = '', fraction = '', suffix = ''] = m ?? []
   if (!m || (whole === '' && fraction === '')) throw new QuantityError(wrongFormat)
   const digits = BigInt(whole + fraction)

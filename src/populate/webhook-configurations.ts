@@ -7,6 +7,7 @@
  * Where policies decide about namespaces, webhooks are asked only about those that a template gives labels,
  * annotations or an end, which CEL can't say.
  */
+
 import { expiresAtAnnotation, expirySourceAnnotation, ttlAnnotation } from '../apis/expiry/types.ts'
 import {
   askedAnnotation,
@@ -14,6 +15,7 @@ import {
   metadataVersionsAnnotation,
   templateResource,
 } from '../apis/templates/types.ts'
+import { trimEndingSlashes } from '../base/trim-slashes.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { installName } from './names.ts'
 import { heldNamespaces, holdConditions, holdRules } from './policies/hold.ts'
@@ -162,6 +164,6 @@ export function webhookConfigurations(options: WebhookConfigurationOptions): Kub
 }
 
 function placeOf(place: WebhookPlace, path: string): object {
-  if ('url' in place) return { url: `${place.url.replace(/\/+$/, '')}${path}` }
+  if ('url' in place) return { url: `${trimEndingSlashes(place.url)}${path}` }
   return { service: { ...place.service, path, port: 443 } }
 }

@@ -70,7 +70,7 @@ export function clusterQuotaStrategy({ limits, recordsCreators, types }: Cluster
 /** Why nothing counts towards a limit; undefined = something may. */
 function findUncounted(types: ClusterQuotaStrategyDeps['types'], name: string): string | undefined {
   if (name === namespacesName || !name.startsWith('count/')) return undefined
-  const [, resource = '', group = ''] = /^count\/([^.]*)\.?(.*)$/.exec(name) ?? []
+  const [, resource = '', group = ''] = /^count\/([^.]*)(?:\.(.*))?$/s.exec(name) ?? []
   if (types.findPreferred(group, resource)?.namespaced === true) return undefined
   const meant = [...types.all()].find((type) => type.namespaced && type.resource === resource && type.group !== '')
   const hint = meant === undefined ? '' : `; \`count/${resource}.${meant.group}\` is`

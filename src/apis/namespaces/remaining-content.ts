@@ -88,7 +88,7 @@ async function typesToRead(client: Client, namespace: Namespace, signal: AbortSi
 }
 
 /** As upstream words it: core ones with the dot kept. */
-const remainingType = /([a-z0-9-]+)\.([a-z0-9.-]*) has \d+ resource instances/g
+const remainingType = /(?<![a-z0-9-])([a-z0-9-]+)\.([a-z0-9.-]*) has \d+ resource instances/g
 
 async function preferredVersion(client: Client, group: string, signal: AbortSignal): Promise<string> {
   const found = (await client.request('GET', `/apis/${group}`, undefined, { signal })) as {

@@ -38,11 +38,11 @@ function find(text: string, budget: Budget): Semver | undefined {
 /** Without `v`, with three numbers, none with leading zeros. */
 function normalize(text: string): string {
   const bare = text.replace(/^v/, '')
-  const m = /^([\d.]+)(.*)$/s.exec(bare)
-  if (!m || bare.length > maxText) return bare
-  const numbers = (m[1] ?? '').split('.').map((n) => n.replace(/^0+(?=\d)/, ''))
+  const [given] = /^[\d.]+/.exec(bare) ?? []
+  if (given === undefined || bare.length > maxText) return bare
+  const numbers = given.split('.').map((n) => n.replace(/^0+(?=\d)/, ''))
   while (numbers.length < 3) numbers.push('0')
-  return numbers.join('.') + (m[2] ?? '')
+  return numbers.join('.') + bare.slice(given.length)
 }
 
 function parse(text: string, budget: Budget): Semver {

@@ -219,7 +219,7 @@ function uintOf(text: string): Uint {
 function doubleOf(text: string): number {
   if (/^[+-]?(inf|infinity)$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
   if (/^nan$/i.test(text)) return NaN
-  if (text.length > 512 || !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) {
+  if (text.length > 512 || !/^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text)) {
     throw new CelError(`type conversion error from 'string' to 'double'`)
   }
   return Number(text)

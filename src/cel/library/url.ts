@@ -20,7 +20,7 @@ class Url extends OpaqueValue {
       new CelError(`URL parse error during conversion from string: parse ${JSON.stringify(text.slice(0, 256))}: ${why}`)
     if (text === '') throw wrong('empty url')
     if (hasControl(text)) throw wrong('net/url: invalid control character in URL')
-    const m = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?]*))?([^?]*)(?:\?(.*))?$/s.exec(text)
+    const m = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?]*)(?![^/?]))?([^?]*)(?:\?(.*))?$/s.exec(text)
     const [, scheme = '', authority, path = '', query = ''] = m ?? []
     if (!m || (scheme === '' && (authority !== undefined || !path.startsWith('/')))) {
       // A path may begin with two slashes: without a scheme there is no host.
@@ -37,8 +37,10 @@ class Url extends OpaqueValue {
     }
     const badEscape = /%(?![0-9a-fA-F]{2}).{0,2}/s.exec(this.path + this.host)
     if (badEscape) throw wrong(`invalid URL escape ${JSON.stringify(badEscape[0])}`)
-    const port = /:([^\]]*)$/.exec(this.host)
-    if (port && !/^\d*$/.test(port[1] ?? '')) throw wrong(`invalid port ${JSON.stringify(port[0])} after host`)
+    // Behind what is an address in brackets.
+    const colon = this.host.indexOf(':', this.host.lastIndexOf(']') + 1)
+    const port = colon < 0 ? '' : this.host.slice(colon)
+    if (!/^(?::\d*)?$/.test(port)) throw wrong(`invalid port ${JSON.stringify(port)} after host`)
     if (/[ <>"{}|\\^`]/.test(this.host)) throw wrong('invalid character in host name')
   }
   equals(other: OpaqueValue): boolean {

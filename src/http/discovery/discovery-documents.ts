@@ -4,6 +4,7 @@
  * A document is made when first asked for and kept until the served types change. It knows no users: whether a user
  * may ask is settled before.
  */
+import { trimSlashes } from '../../base/trim-slashes.ts'
 import type { GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceTypes } from '../../kube/resource-type.ts'
 import { methodNotAllowed, resourceNotFound } from '../../kube/status-error.ts'
@@ -54,7 +55,7 @@ export class DiscoveryDocuments {
 
   /** The handler of a path, with or without slashes at its end; undefined if discovery has no such path. */
   find(path: string): Handler | undefined {
-    const [root, first, second, ...more] = path.replace(/^\/+|\/+$/g, '').split('/')
+    const [root, first, second, ...more] = trimSlashes(path).split('/')
     if (more.length > 0) return undefined
     if (root === 'api' && second === undefined) {
       return first === undefined ? this.#root('api') : this.#resources('', first)

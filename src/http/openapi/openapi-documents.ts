@@ -6,9 +6,11 @@
  * document and so needs them all. They are made in slices, each once, however many ask for it meanwhile.
  * @see k8s.io/kube-openapi/pkg/handler and handler3
  */
+
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { type Resumable, runInSlices } from '../../base/resumable.ts'
+import { trimSlashes } from '../../base/trim-slashes.ts'
 import type { Turns } from '../../base/turns.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
@@ -80,7 +82,7 @@ export class OpenapiDocuments {
 
   /** The handler of a path; undefined if it is none of ours. */
   find(path: string): Handler | undefined {
-    const trimmed = path.replace(/^\/+|\/+$/g, '')
+    const trimmed = trimSlashes(path)
     if (trimmed === 'openapi/v2') return (request) => this.#respondV2(request)
     if (trimmed === 'openapi/v3') return (request) => this.#respondV3Index(request)
     if (!trimmed.startsWith('openapi/v3/')) return undefined

@@ -224,7 +224,7 @@ function reportRepeats({ duplicates, repeats }: Parsed, validation: FieldValidat
   warn(context, text)
 }
 
-const lastKey = (path: string): string => /[^.]*$/.exec(path)?.[0] ?? path
+const lastKey = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
 /** With the name and the namespace of the URL. What has another type than these is left for the schema to refuse. */
 function addressTo(config: JsonObject, { type, name, namespace }: Target): KubeObject {

@@ -65,7 +65,7 @@ function isDateTime(text: string): boolean {
 function isDuration(text: string): boolean {
   if (parseGoDuration(text) !== undefined) return true
   const units = /^(ns|nano|us|µs|micro|ms|milli|s|sec|m|min|h|hr|hour|d|day|w|wk|week)/i
-  return [...text.slice(0, 1024).matchAll(/\d+\s*([A-Za-zµ]+)/g)].some((m) => units.test(m[1] ?? ''))
+  return [...text.slice(0, 1024).matchAll(/(?<!\d)\d+\s*([A-Za-zµ]+)/g)].some((m) => units.test(m[1] ?? ''))
 }
 
 const digitsOf = (text: string): string => text.replace(/[\s-]/g, '')

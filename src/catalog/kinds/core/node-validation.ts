@@ -29,7 +29,7 @@ function checkNetworks(report: Report, networks: readonly string[]): void {
     report.each(`spec.podCIDRs[${i}]`, network, isStrictCidr(network))
   })
   if (networks.length < 2) return
-  const [first, second] = networks.map((network) => isIPv6(network.replace(/\/.*$/, '')))
+  const [first, second] = networks.map((network) => isIPv6(network.split('/', 1)[0] ?? ''))
   if (networks.length === 2 && first !== second) return
   report.invalid('spec.podCIDRs', networks, 'may specify no more than one CIDR for each IP family')
 }

@@ -164,7 +164,8 @@ function qosClassOf(spec: Part): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   return !some ? 'BestEffort' : guaranteed ? 'Guaranteed' : 'Burstable'
 }
 
-const isPositive = (amount: unknown): boolean => amount !== undefined && !/^[+-]?0*\.?0*[a-zA-Z]*$/.test(String(amount))
+const isPositive = (amount: unknown): boolean =>
+  amount !== undefined && !/^[+-]?0*(?:\.0*)?[a-zA-Z]*$/.test(String(amount))
 
 const preparePod: Prepare = (next, old, { subresource }) => {
   const spec = partIn(next, 'spec')

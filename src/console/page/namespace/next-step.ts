@@ -66,7 +66,7 @@ export function grantCommand({ user, attributes: a }: AccessAnswer, role: RoleNa
   const sort = namespace === '' ? 'clusterrole' : 'role'
   const who = user.username === '' ? 'USER' : user.username
   const what = role?.name ?? `${a.verb}-${a.path ?? a.resource}`
-  const name = shellWord(`${what}-${who}`.replaceAll(/[^A-Za-z0-9.]+/g, '-').replaceAll(/^-+|-+$/g, ''))
+  const name = shellWord(`${what}-${who}`.replaceAll(/[^A-Za-z0-9.]+/g, '-').replaceAll(/^-+|(?<!-)-+$/g, ''))
   const bind = (given: string): string =>
     `kubectl create ${sort}binding ${name} ${given} ${subjectFlag(who)}${flagOf(namespace)}`
   if (role !== undefined) return bind(`--${role.kind.toLowerCase()}=${shellWord(role.name)}`)

@@ -23,14 +23,14 @@ export function completeField({ state, pos, explicit }: CompletionContext): Comp
   const line = state.doc.lineAt(pos)
   const before = state.sliceDoc(line.from, pos)
   const above = state.sliceDoc(0, line.from).split('\n').slice(0, -1)
-  const value = /^([\s-]*)([\w.-]+):\s+(\S*)$/.exec(before)
+  const value = /^([\s-]*)([\w.][\w.-]*):\s+(\S*)$/.exec(before)
   if (value !== null) {
     const [, indent = '', key = '', typed = ''] = value
     const schema = schemaAt([...pathAbove(above, indent.length), key])
     const options = valuesOf(schema).map((label): Completion => ({ label, type: 'enum' }))
     return options.length === 0 ? null : { from: pos - typed.length, options, validFor: /^\S*$/ }
   }
-  const field = /^([\s-]*)([\w.-]*)$/.exec(before)
+  const field = /^([\s-]*)([\w.][\w.-]*)?$/.exec(before)
   if (field === null) return null
   const [, indent = '', typed = ''] = field
   if (typed === '' && !explicit) return null
@@ -52,7 +52,7 @@ export function pathAbove(lines: readonly string[], indent: number): string[] {
   const path: string[] = []
   let limit = indent
   for (const line of [...lines].reverse()) {
-    const [, blank = '', key] = /^([\s-]*)([\w./-]+):\s*(?:#.*)?$/.exec(line) ?? []
+    const [, blank = '', key] = /^([\s-]*)([\w./][\w./-]*):\s*(?:#.*)?$/.exec(line) ?? []
     if (key === undefined || blank.length >= limit) continue
     path.unshift(key)
     limit = blank.length

@@ -49,7 +49,7 @@ export function faultsAt(text: string, causes: readonly StatusCause[]): readonly
 
 /** `spec.templates[0].metadata.labels[a.b/c]` */
 export const pathIn = (field: string): (string | number)[] =>
-  [...field.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map(([, index, name]) =>
+  [...field.matchAll(/\[([^[\]]*)\]|([^.[\]]+)/g)].map(([, index, name]) =>
     index === undefined ? (name ?? '') : /^\d+$/.test(index) ? Number(index) : index,
   )
 
