@@ -24,5 +24,5 @@ test.each(
   else await world.label('waits', { tier: null })
   const status = await world.status('kept', (s) => s['matched'] === 1)
   expect(status).toMatchObject({ matched: 1, synced: 0, failed: 1 })
-  await world.status('kept', (s) => s['waiting'] === undefined)
+  await world.status('kept', (s) => s['waiting'] === 0)
 })

@@ -39,7 +39,7 @@ describe.each(anyCluster)('$where', ({ start }) => {
     await world.edit('t', { objects: after })
     const status = await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'CompleteWithFailures')
     expect(status).toMatchObject({ observedGeneration: 2, matched: 7, synced: 4, failed: 3 })
-    expect(status).not.toHaveProperty('waiting')
+    expect(status).toHaveProperty('waiting', 0)
     expect(failing(status)).toEqual(squatted.map((name) => `${name}: ConfigMap/about: AlreadyExists`))
     expect(conditionOf(status, 'Progressing')).toMatchObject({
       status: 'False',

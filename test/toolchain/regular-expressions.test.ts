@@ -1,6 +1,6 @@
 /**
- * No regular expression of ours takes more time than its text is long. One of `/\/+$/` on a path held the loop for 6.5 s:
- * 50,000 slashes fit into a request that needs no rights. What clients write as patterns is bounded elsewhere
+ * No regular expression of ours takes more time than its text is long. One of `/\/+$/` on a path held the loop for
+ * 6.5 s: 50,000 slashes fit into a request that needs no rights. What clients write as patterns is bounded elsewhere
  * (`src/kube/schema/pattern.ts`).
  */
 import { execFileSync } from 'node:child_process'
@@ -40,6 +40,7 @@ const literals = sources.flatMap(({ path, text }) => {
 /** Put together from parts, when their file is loaded: a process writes down what is made while it loads them. */
 function assembled(): Found[] {
   const files = sources.filter(({ path, text }) => /\bnew RegExp\(/.test(text) && !path.includes('/console/page/'))
+  const urls = files.map(({ path }) => pathToFileURL(join(root, path)).href)
   const script = `
     const found = []
     const Native = RegExp
@@ -50,7 +51,7 @@ function assembled(): Found[] {
         return made
       },
     })
-    for (const file of ${JSON.stringify(files.map(({ path }) => pathToFileURL(join(root, path)).href))}) await import(file)
+    for (const file of ${JSON.stringify(urls)}) await import(file)
     process.stdout.write(JSON.stringify(found))`
   const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
   return (JSON.parse(printed) as Omit<Found, 'place'>[]).map((made) => ({ ...made, place: 'assembled' }))

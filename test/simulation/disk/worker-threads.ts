@@ -17,8 +17,11 @@ export class MessagePort {
   readonly #arrived: unknown[] = []
   readonly #listeners = new Set<Listener>()
   #other: MessagePort | undefined
+  readonly #exitListeners = new Set<() => void>()
   #lastDue = 0
   #closed = false
+  /** Messages that are on their way from here. */
+  #underWay = 0
 
   constructor(slowest: number) {
     this.#slowestMs = slowest
@@ -33,11 +36,17 @@ export class MessagePort {
     const copy = structuredClone(message, { transfer: [...transfer] })
     const due = Math.max(this.#lastDue, scheduler.now + this.#slowestMs * random.next())
     this.#lastDue = due
+    this.#underWay++
     scheduler.after(due - scheduler.now, () => this.#other?.arrive(copy))
   }
 
   on(event: string, listener: Listener): void {
     if (event === 'message') this.#listeners.add(listener)
+  }
+
+  /** Of a thread: it ends when it has closed its end, behind all that it has sent. */
+  onExit(listener: () => void): void {
+    this.#exitListeners.add(listener)
   }
 
   off(_event: string, listener: Listener): void {
@@ -60,7 +69,13 @@ export class MessagePort {
       if (this.#arrived.length === 0 || this.#generation !== simulated.disk.generation) return
       const next = this.take()
       for (const listener of [...this.#listeners]) listener(next)
+      if (this.#other?.delivered() === true) for (const listener of this.#exitListeners) listener()
     })
+  }
+
+  /** One more of its messages has been received. Answers whether none will follow. */
+  delivered(): boolean {
+    return --this.#underWay === 0 && this.#closed
   }
 }
 
@@ -87,6 +102,10 @@ export class Worker {
 
   on(event: string, listener: Listener): void {
     this.#port.on(event, listener)
+  }
+
+  once(event: string, listener: () => void): void {
+    if (event === 'exit') this.#port.onExit(listener)
   }
 
   off(event: string, listener: Listener): void {
