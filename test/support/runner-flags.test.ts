@@ -46,7 +46,7 @@ describe('each machine', () => {
     'test/population/enforcement-model/run.ts',
     'test/simulation/run.ts',
   ]
-  const tools = ['tools/entered.ts', 'tools/mutate.ts', 'tools/plant.ts', 'tools/refusals.ts']
+  const tools = ['tools/entered.ts', 'tools/growth.ts', 'tools/mutate.ts', 'tools/plant.ts', 'tools/refusals.ts']
   const byHand = [
     ...machines,
     'test/crash/damaged-server.ts',
