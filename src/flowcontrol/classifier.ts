@@ -62,6 +62,8 @@ export class Classifier {
   readonly #salt: string
   /** Authenticators answer the same object for the same user as long as they remember it. */
   #byUser = new WeakMap<UserInfo, UserRoutes>()
+  /** Who asked last asks again. */
+  #last: { readonly user: UserInfo; readonly routes: UserRoutes } | undefined
   #byIdentity = new BoundedCache<string, UserRoutes>(maxUsers)
   #kinds = 0
   readonly #flows = new BoundedCache<string, RoutedFlow>(maxFlows)
@@ -90,12 +92,17 @@ export class Classifier {
   #forget(): void {
     this.#kinds = 0
     this.#byUser = new WeakMap()
+    this.#last = undefined
     this.#byIdentity = new BoundedCache(maxUsers)
   }
 
   #routesOf(user: UserInfo): UserRoutes {
+    if (this.#last?.user === user) return this.#last.routes
     const known = this.#byUser.get(user)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      this.#last = { user, routes: known }
+      return known
+    }
     const identity = identityOf(user)
     let found = this.#byIdentity.get(identity)
     if (found === undefined) {

@@ -34,8 +34,8 @@ export class Turn {
   /** When the first request of this turn came or began. */
   #beganMs: number | undefined
   #ended: { readonly seat: RequestSeat; readonly cpuMs: number }[] = []
-  /** Since when. */
-  readonly #changed = new Map<TurnLevel, number>()
+  /** Each once: there are few. */
+  readonly #changed: { readonly level: TurnLevel; readonly sinceMs: number }[] = []
   /** In the order in which they are served. */
   readonly #waiting = new Set<TurnLevel>()
 
@@ -60,8 +60,8 @@ export class Turn {
       level.observe(nowMs)
       return
     }
-    if (this.#changed.has(level)) return
-    this.#changed.set(level, nowMs)
+    for (const changed of this.#changed) if (changed.level === level) return
+    this.#changed.push({ level, sinceMs: nowMs })
     this.#awaitEnd()
   }
 
@@ -91,13 +91,13 @@ export class Turn {
 
   readonly #end = (): void => {
     this.#beganMs = undefined
-    for (const [level, sinceMs] of this.#changed) level.observe(sinceMs)
+    for (const { level, sinceMs } of this.#changed) level.observe(sinceMs)
     const ended = this.#ended
     this.#ended = []
     for (const { seat, cpuMs } of ended) seat.flow.level.finish(seat, cpuMs)
     const nowMs = this.#clock.monotonic()
-    for (const level of this.#changed.keys()) level.observe(nowMs)
-    this.#changed.clear()
+    for (const { level } of this.#changed) level.observe(nowMs)
+    this.#changed.length = 0
     // Not before: what came up until here belongs to this end.
     this.#isEndAwaited = false
     this.#dispatchWaiting()

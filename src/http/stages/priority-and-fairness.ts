@@ -10,7 +10,7 @@
  *
  * Our own controllers pass by: the server's own work must not wait behind a tenant's.
  */
-import { andFinally, andThen, type Eventual, isPending } from '../../base/eventual.ts'
+import { andThen, type Eventual, isPending } from '../../base/eventual.ts'
 import type { Admission, FlowControl, FlowHeaders, Refused, Seat, SeatLevel } from '../../flowcontrol/flowcontrol.ts'
 import { findStatusError, type StatusError, tooManyRequests } from '../../kube/status-error.ts'
 import type { ApiRequest, ApiResponse, Handler, HeldSeat, RequestContext, RequestFlow, Stage } from '../api.ts'
@@ -58,17 +58,44 @@ function work(
   context.flow = seat
   context.longWork = deps.longWork
   context.seats.push(seat)
-  return andFinally(
-    () =>
+  // As `andFinally`, whose functions would be made for each request.
+  let answer: Eventual<ApiResponse>
+  try {
+    answer =
       request.query.length > longQueryChars
         ? andThen(deps.longWork.begin(request, context), () => next(request, context))
-        : next(request, context),
-    () => {
-      seat.leave()
-      context.longPlace?.end()
+        : next(request, context)
+  } catch (error) {
+    return endRefused(deps, request, context, seat, error)
+  }
+  if (!isPending(answer)) {
+    end(seat, context)
+    return answer
+  }
+  return answer.then(
+    (made) => {
+      end(seat, context)
+      return made
     },
-    (error) => refuseLate(deps, request, context, error),
+    (error: unknown) => endRefused(deps, request, context, seat, error),
   )
+}
+
+function end(seat: FlowSeat, context: RequestContext): void {
+  seat.leave()
+  context.longPlace?.end()
+}
+
+/** @throws `error`, at once or a second late */
+function endRefused(
+  deps: PriorityAndFairnessDeps,
+  request: ApiRequest,
+  context: RequestContext,
+  seat: FlowSeat,
+  error: unknown,
+): Eventual<never> {
+  end(seat, context)
+  return refuseLate(deps, request, context, error)
 }
 
 /**
