@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { configMap, configMapSchema, workload, workloadSchema } from '../../../test/support/apply-fixtures.ts'
+import {
+  configMap,
+  configMapSchema,
+  widgetSchema,
+  workload,
+  workloadSchema,
+} from '../../../test/support/apply-fixtures.ts'
 import { Slice } from '../../base/turns.ts'
 import { StatusError } from '../status-error.ts'
-import type { JsonObject, KubeObject } from '../types.ts'
+import { parseJson } from '../strict-json.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { type ApplyInput, applyConfiguration } from './apply-configuration.ts'
+import { canonicalElement, showElement } from './path-element.ts'
 import { trackUpdate } from './track-update.ts'
 
 type SyncInput = Omit<ApplyInput, 'versions' | 'slice'>
@@ -57,6 +65,53 @@ function refusal(run: () => unknown): StatusError {
   }
   throw new Error('was not refused')
 }
+
+describe('integers beyond 2^53, which are read anew at each write', () => {
+  const read = (text: string): JsonValue => parseJson(text).value
+  const anything = (): Server => new Server({ schema: widgetSchema, apiVersion: 'ex.io/v1', kind: 'Widget' })
+  const widget = (): KubeObject => ({
+    apiVersion: 'ex.io/v1',
+    kind: 'Widget',
+    metadata: { name: 'w' },
+    spec: { free: { big: read('12345678901234567'), list: read('[12345678901234567]') } },
+  })
+  const leaves = { 'f:spec': { 'f:free': { 'f:big': {}, 'f:list': {} } } }
+
+  it('are no conflict and no change where they are the same', () => {
+    const server = anything()
+    server.apply('m1', widget())
+    server.write('u1', widget())
+    server.apply('m2', widget())
+    expect(server.owners()).toEqual({ m1: leaves, m2: leaves })
+  })
+
+  it('are where they are not', () => {
+    const server = anything()
+    server.apply('m1', widget())
+    const other = { ...widget(), spec: { free: { big: read('12345678901234568') } } }
+    expect(refusal(() => server.apply('m2', other)).message).toContain('.spec.free.big')
+  })
+
+  it('are members of sets, each by itself', () => {
+    const server = onWorkloads()
+    const has = (text: string): KubeObject => workload({ spec: { priorities: read(text) } })
+    const owned = (...members: string[]): JsonObject => ({
+      'f:spec': { 'f:priorities': Object.fromEntries(members.map((member) => [`v:${member}`, {}])) },
+    })
+    server.apply('m1', has('[12345678901234567]'))
+    server.apply('m2', has('[12345678901234568, 12345678901234569]'))
+    const live = (): string => JSON.stringify(server.live?.['spec'])
+    expect(live()).toBe('{"priorities":[12345678901234567,12345678901234568,12345678901234569]}')
+    server.apply('m2', has('[12345678901234569]'))
+    expect(live()).toBe('{"priorities":[12345678901234567,12345678901234569]}')
+    expect(server.owners()).toEqual({ m1: owned('12345678901234567'), m2: owned('12345678901234569') })
+    expect(showElement('v:12345678901234567')).toBe('[=12345678901234567]')
+  })
+
+  it.each(['v:12345678901234567x', `v:${'1'.repeat(400)}`, 'k:12345678901234567'])('no element: %s', (text) => {
+    expect(() => canonicalElement(text)).toThrow(SyntaxError)
+  })
+})
 
 describe('the worked examples of server-side apply', () => {
   it('goes through all of them on one object', () => {

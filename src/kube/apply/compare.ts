@@ -7,6 +7,7 @@
  * - An empty map or list is a leaf; so is a set of duplicate items.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/compare.go
  */
+import { jsonEqual } from '../json-value.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { emptySet, type FieldSet, leaf, orderMembers, recursiveDifference, union, withoutSelf } from './field-set.ts'
@@ -14,7 +15,6 @@ import { objectSchema, untrackedFields, untrackedMetadata } from './object-schem
 import { fieldElement, type PathElement } from './path-element.ts'
 import {
   anySchema,
-  equalValues,
   fieldSchema,
   type Items,
   indexList,
@@ -165,11 +165,11 @@ export function compareValues(schema: Schema, before: JsonValue, after: JsonValu
   }
   if (left === 'list' && right === 'list') {
     // Most lists of an update are as they were: seen here without naming their items.
-    if (equalValues(before, after)) return undefined
+    if (jsonEqual(before, after)) return undefined
     if (isVoid(before) && isVoid(after)) return modifiedLeaf
     return compareItems(schema, (before ?? []) as JsonValue[], (after ?? []) as JsonValue[])
   }
-  if (left === right) return equalValues(before, after) ? undefined : modifiedLeaf
+  if (left === right) return jsonEqual(before, after) ? undefined : modifiedLeaf
   return compareShapes(schema, before, left, after, right)
 }
 
@@ -290,7 +290,7 @@ export function compareItem(
 export function compareDuplicates(items: Schema, before: Items, after: Items): NodeChanges | undefined {
   if ('item' in before) return { added: leaf, removed: wholeItems(items, before) }
   if ('item' in after) return { added: wholeItems(items, after), removed: leaf }
-  return equalValues([...before.duplicates], [...after.duplicates]) ? undefined : modifiedLeaf
+  return jsonEqual([...before.duplicates], [...after.duplicates]) ? undefined : modifiedLeaf
 }
 
 export const wholeItems = (items: Schema, found: Items): FieldSet =>

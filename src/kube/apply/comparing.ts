@@ -4,6 +4,7 @@
  */
 import type { Resumable } from '../../base/resumable.ts'
 import type { Slice } from '../../base/turns.ts'
+import { jsonEqual } from '../json-value.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import {
@@ -32,7 +33,7 @@ import { type FieldSet, leaf, withoutSelf } from './field-set.ts'
 import { indexing, makingItemNodes, orderingMembers } from './large-lists.ts'
 import { uniting } from './large-sets.ts'
 import { fieldElement } from './path-element.ts'
-import { anySchema, equalValues, fieldSchema, type Items, itemSchema, own, shapeOf, sortedNames } from './shape.ts'
+import { anySchema, fieldSchema, type Items, itemSchema, own, shapeOf, sortedNames } from './shape.ts'
 import { inWeighedParts, pausing, type Steps, weightOf } from './steps.ts'
 
 /** With pauses where the object is large: then maps of many members are gone through in parts. */
@@ -132,12 +133,12 @@ function* comparingValues(
     return (yield* building(builder, slice)) ?? voidChange(before, after)
   }
   if (left === 'list' && right === 'list') {
-    if (equalValues(before, after)) return undefined
+    if (jsonEqual(before, after)) return undefined
     if (isVoid(before) && isVoid(after)) return modifiedLeaf
     yield* pausing(slice)
     return yield* comparingItems(schema, (before ?? []) as JsonValue[], (after ?? []) as JsonValue[], slice)
   }
-  if (left === right) return equalValues(before, after) ? undefined : modifiedLeaf
+  if (left === right) return jsonEqual(before, after) ? undefined : modifiedLeaf
   return {
     modified: leaf,
     added: right === 'leaf' ? undefined : withoutSelf(yield* makingWhole(schema, after, slice)),

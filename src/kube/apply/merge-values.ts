@@ -6,11 +6,11 @@
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/merge.go
  */
 import { isResumable, type MaybeResumable, type Resumable, runAtOnce } from '../../base/resumable.ts'
-import { copyingMembers } from '../json-value.ts'
+import { copyingMembers, isExactNumber, jsonEqual } from '../json-value.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import type { PathElement } from './path-element.ts'
-import { anySchema, elementOf, equalValues, fieldSchema, itemSchema, own, put, shapeOf } from './shape.ts'
+import { anySchema, elementOf, fieldSchema, itemSchema, own, put, shapeOf } from './shape.ts'
 
 export const mergeValues = (schema: Schema, live: JsonValue, config: JsonValue): JsonValue =>
   runAtOnce(mergingValues(schema, live, config))
@@ -26,10 +26,10 @@ export function mergingValues(schema: Schema, live: JsonValue, config: JsonValue
   }
   if (left === 'list' && right === 'list') {
     if (live === null || config === null) return live === null ? config : keepUnlessEmpty(live)
-    if (equalValues(live, config)) return live
+    if (jsonEqual(live, config)) return live
     return mergeLists(schema, live as JsonValue[], config as JsonValue[])
   }
-  return equalValues(live, config) ? live : config
+  return jsonEqual(live, config) ? live : config
 }
 
 /** Null laid over content changes nothing; laid over an empty map or list it wins. */
@@ -60,10 +60,16 @@ function* mergingMaps(schema: Schema, live: JsonObject, config: JsonObject): Res
 }
 
 /** Which item of a list is which. The members of a set, which are no containers, name themselves. */
-type ListElement = PathElement | number | boolean
+type ListElement = PathElement | number | boolean | bigint
 
-const elementsOf = (schema: Schema, list: readonly JsonValue[]): readonly ListElement[] =>
-  schema.listType === 'set' ? (list as ListElement[]) : list.map((item) => elementOf(schema, item) as PathElement)
+function elementsOf(schema: Schema, list: readonly JsonValue[]): readonly ListElement[] {
+  if (schema.listType !== 'set') return list.map((item) => elementOf(schema, item) as PathElement)
+  return list.some(isExactNumber) ? list.map(memberOf) : (list as readonly ListElement[])
+}
+
+/** A number that is kept as its text is another value each time it is read. */
+const memberOf = (item: JsonValue): ListElement =>
+  isExactNumber(item) ? BigInt(item.rawJSON) : (item as Exclude<ListElement, bigint>)
 
 /**
  * Items of the configuration keep their order among themselves, items that only live has stay where they are relative

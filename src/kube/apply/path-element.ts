@@ -10,6 +10,8 @@
  * @see sigs.k8s.io/structured-merge-diff/v6 fieldpath/serialize-pe.go
  */
 import { parseJsonText } from '../../base/parse-json-text.ts'
+import { isJsonObject } from '../json-value.ts'
+import { JsonSyntaxError, parseJson } from '../strict-json.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 
 export type PathElement = string
@@ -55,6 +57,19 @@ export function goJson(value: JsonValue): string {
     : text
 }
 
+/** What may be an integer beyond 2^53, which `JSON.parse` takes for one beside it. */
+const manyDigits = /\d{16}/
+
+/** @throws SyntaxError */
+function exactJson(text: string): JsonValue {
+  if (!manyDigits.test(text)) return parseJsonText(text) as JsonValue
+  try {
+    return parseJson(text).value
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? new SyntaxError(error.message) : error
+  }
+}
+
 /**
  * The canonical text of an element that another program wrote; undefined for a kind of element we do not know, which
  * is dropped as upstream drops it.
@@ -67,12 +82,12 @@ export function canonicalElement(text: string): PathElement | undefined {
     case 'f':
       return text
     case 'k': {
-      const keys: unknown = parseJsonText(content)
-      if (!isObject(keys)) throw new SyntaxError(`not an object: ${text}`)
+      const keys: unknown = exactJson(content)
+      if (!isJsonObject(keys)) throw new SyntaxError(`not an object: ${text}`)
       return keyElement(Object.keys(keys).sort(), (name) => keys[name])
     }
     case 'v':
-      return valueElement(parseJsonText(content) as JsonValue)
+      return valueElement(exactJson(content))
     case 'i':
       if (!/^-?\d+$/.test(content)) throw new SyntaxError(`not an index: ${text}`)
       return `i:${Number(content)}`
@@ -100,7 +115,7 @@ export function siblingOf(element: PathElement): Sibling {
   const kind = element.charAt(0)
   if (kind === 'f' || kind === '.') return { element }
   const value = parseJsonText(element.slice(2)) as JsonValue
-  return isObject(value) ? { element, members: Object.entries(value) } : { element, value }
+  return isJsonObject(value) ? { element, members: Object.entries(value) } : { element, value }
 }
 
 export function compareSiblings(a: Sibling, b: Sibling): number {
@@ -109,8 +124,10 @@ export function compareSiblings(a: Sibling, b: Sibling): number {
   const other = b.element.charAt(0)
   if (kind !== other) return ranks.indexOf(kind) - ranks.indexOf(other)
   if (kind === 'f') return a.element < b.element ? -1 : 1
-  if (a.members && b.members) return compareKeys(a.members, b.members)
-  return compareScalars(a.value ?? null, b.value ?? null)
+  const order =
+    a.members && b.members ? compareKeys(a.members, b.members) : compareScalars(a.value ?? null, b.value ?? null)
+  // Integers beyond 2^53 that are one number here.
+  return order || (a.element < b.element ? -1 : 1)
 }
 
 function compareKeys(left: NonNullable<Sibling['members']>, right: NonNullable<Sibling['members']>): number {
@@ -139,18 +156,14 @@ export function showElement(element: PathElement): string {
     case 'f':
       return `.${content}`
     case 'k':
-      return `[${Object.entries(parseJsonText(content) as JsonObject)
+      return `[${Object.entries(exactJson(content) as JsonObject)
         .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
         .join(',')}]`
     case 'v':
-      return `[=${JSON.stringify(parseJsonText(content))}]`
+      return `[=${JSON.stringify(exactJson(content))}]`
     default:
       return `[${content}]`
   }
 }
 
 export const showPath = (path: readonly PathElement[]): string => path.map(showElement).join('')
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

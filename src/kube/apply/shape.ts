@@ -5,7 +5,7 @@
  * A value whose type is not the schema's counts as a leaf: refusing it is validation's task, not ownership's.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/helpers.go
  */
-import { isJsonObject } from '../json-value.ts'
+import { isExactNumber, isJsonObject } from '../json-value.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { keyElement, type PathElement, valueElement } from './path-element.ts'
@@ -95,7 +95,7 @@ function memberElement(item: JsonValue): PathElement | { readonly problem: strin
 }
 
 function isIndexable(schema: Schema, list: readonly JsonValue[]): boolean {
-  if (schema.listType === 'set') return list.every((item) => typeof item !== 'object')
+  if (schema.listType === 'set') return list.every((item) => typeof item !== 'object' || isExactNumber(item))
   const names = mergeKeys(schema)
   return list.every((item) => isMap(item) && names.some((name) => keyOf(schema, item, name) !== undefined))
 }
@@ -129,20 +129,6 @@ export function put(map: JsonObject, name: string, value: JsonValue): void {
   if (name === '__proto__')
     Object.defineProperty(map, name, { value, enumerable: true, configurable: true, writable: true })
   else map[name] = value
-}
-
-/** Deep equality of JSON values; an explicit null is not an absent field. */
-export function equalValues(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  if (a === b) return true
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => equalValues(item, b[i]))
-  }
-  if (!isMap(a) || !isMap(b)) return false
-  const names = Object.keys(a)
-  return (
-    names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && equalValues(a[name], b[name]))
-  )
 }
 
 /** Most objects have so few fields that to move them costs less than to call `sort`, which keeps books of its own. */
