@@ -6,7 +6,7 @@
  *
  * An object with such a key is put together here, member by member. What has none in it is left to V8, whole.
  */
-import { endOfString } from './json-strings.ts'
+import { endOfString, isBlank, setMember } from './json-text.ts'
 
 const backslash = '\\'
 const [quoteMark, comma, colon] = [0x22, 0x2c, 0x3a]
@@ -61,7 +61,7 @@ class Assembly {
         add(made, text.slice(together, member))
         const read: unknown = isConcerned ? this.#container(value) : JSON.parse(text.slice(value, valueEnd))
         if (Array.isArray(made)) made.push(read)
-        else setOwn(made, JSON.parse(text.slice(member, keyEnd + 1)) as string, read)
+        else setMember(made, JSON.parse(text.slice(member, keyEnd + 1)) as string, read)
         together = skipBlanks(text, valueEnd) + 1
       }
       // Behind the comma; at the last member, behind the end.
@@ -78,13 +78,7 @@ type Made = Record<string, unknown> | unknown[]
 function add(made: Made, members: string): void {
   const text = members.trimEnd().replace(/,$/, '')
   if (Array.isArray(made)) for (const item of JSON.parse(`[${text}]`) as unknown[]) made.push(item)
-  else for (const [key, value] of Object.entries(JSON.parse(`{${text}}`) as object)) setOwn(made, key, value)
-}
-
-/** Plain assignment would take `__proto__` for the prototype. */
-function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') object[key] = value
-  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+  else for (const [key, value] of Object.entries(JSON.parse(`{${text}}`) as object)) setMember(made, key, value)
 }
 
 function endsOfConcerned(text: string): ReadonlyMap<number, number> {
@@ -147,5 +141,3 @@ function skipBlanks(text: string, from: number): number {
   for (let code = text.charCodeAt(at); isBlank(code); code = text.charCodeAt(at)) at++
   return at
 }
-
-const isBlank = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09

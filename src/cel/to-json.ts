@@ -3,7 +3,9 @@
  * it twice, stand for more than fits into memory.
  * @see ConvertToNative in k8s.io/apiserver/pkg/cel/mutation/dynamic/objects.go v0.36
  */
-import { exactNumber, isExactNumber, setMember } from '../kube/json-value.ts'
+
+import { setMember } from '../base/json-text.ts'
+import { exactNumber, isExactNumber } from '../kube/json-value.ts'
 import { maxDepth } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue } from '../kube/types.ts'
 import type { Budget } from './budget.ts'

@@ -1,6 +1,8 @@
 /** Copies of JSON values. */
+
+import { setMember } from '../base/json-text.ts'
 import type { Resumable } from '../base/resumable.ts'
-import { isExactNumber, setMember } from './json-value.ts'
+import { isExactNumber } from './json-value.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
 /**

@@ -5,10 +5,9 @@
  * Cost: the text is scanned once more for where members end, and what the pieces hold is put together.
  */
 
-import { endOfString } from '../base/json-strings.ts'
+import { endOfString, isBlank, setMember } from '../base/json-text.ts'
 import { parseJsonText } from '../base/parse-json-text.ts'
 import type { Resumable } from '../base/resumable.ts'
-import { setMember } from './json-value.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
 /** Commas: what costs is members. */
@@ -19,8 +18,6 @@ const mostLevels = 12
 const quoteMark = 0x22
 const comma = 0x2c
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
-
-const isBlank = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
 /**
  * What `JSON.parse` makes of it.

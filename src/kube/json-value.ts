@@ -5,6 +5,7 @@
  * prints them as they were read, so every writer keeps them without knowing. They are `typeof 'object'`, therefore ask
  * `isJsonObject`, never `typeof`. They must be passed on by reference: a structuredClone or a spread loses them.
  */
+import { setMember } from '../base/json-text.ts'
 import type { Resumable } from '../base/resumable.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
@@ -30,13 +31,6 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 /** An own member; never something inherited, such as `constructor`. */
 export const member = (object: JsonObject, key: string): JsonValue | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined
-
-/** Sets a member whose name may be `__proto__`, which plain assignment takes for the prototype. */
-export function setMember(object: JsonObject, key: string, value: JsonValue): void {
-  if (key === '__proto__') {
-    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
-  } else object[key] = value
-}
 
 const membersAtOnce = 2048
 

@@ -8,12 +8,12 @@
  * @see encoding/json/scanner.go, sigs.k8s.io/json
  */
 
-import { endOfString } from '../base/json-strings.ts'
+import { endOfString, setMember } from '../base/json-text.ts'
 import { parseJsonText } from '../base/parse-json-text.ts'
 import { isResumable, type MaybeResumable, type Resumable, resumed, runAtOnce } from '../base/resumable.ts'
 import { quote } from './go-quote.ts'
 import { parsingInPieces } from './json-pieces.ts'
-import { exactNumber, isJsonObject, setMember } from './json-value.ts'
+import { exactNumber, isJsonObject } from './json-value.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 import { TooManyValuesError } from './value-count.ts'
 

@@ -4,11 +4,11 @@
  * @see sigs.k8s.io/yaml
  */
 import type { LineCounter, Scalar } from 'yaml'
+import { setMember } from '../base/json-text.ts'
 import { loadLater } from '../base/load-later.ts'
 import type { Slice } from '../base/turns.ts'
 import { cloneJson } from './clone-json.ts'
 import { quote } from './go-quote.ts'
-import { setMember } from './json-value.ts'
 import {
   JsonDepthError,
   type JsonOptions,

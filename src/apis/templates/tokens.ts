@@ -7,7 +7,7 @@
  * are replaced: the rest is of the container, the escape included. In what a token stands for each `$` is doubled
  * there, which is how Kubernetes escapes it.
  */
-import { setMember } from '../../kube/json-value.ts'
+import { setMember } from '../../base/json-text.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 
 export const namedTokens = ['CREATOR', 'OWNER', 'NAMESPACE'] as const

@@ -4,7 +4,7 @@
  * - A field inlined in JSON is a message of its own here.
  * - Maps are written in the order of their keys.
  */
-import { setMember } from '../../kube/json-value.ts'
+import { setMember } from '../../base/json-text.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { type FieldPlan, fieldsOf, MessagePlan } from './message-plan.ts'
 import { quantityCodec, stringsCodec } from './special-codec.ts'

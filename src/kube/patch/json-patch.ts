@@ -10,11 +10,13 @@
  * What does not apply is said in the words of that library; webhooks and policies see them, clients do not.
  * @see RFC 6902, gopkg.in/evanphx/json-patch.v4, k8s.io/apiserver/pkg/endpoints/handlers/patch.go v0.36
  */
+
+import { setMember } from '../../base/json-text.ts'
 import { type Resumable, runAtOnce } from '../../base/resumable.ts'
 import { cloneJson } from '../clone-json.ts'
 import { quote } from '../go-quote.ts'
 import { goTypeMeta } from '../gvk.ts'
-import { isJsonObject, jsonEqual, member, nestsDeeperThan, setMember } from '../json-value.ts'
+import { isJsonObject, jsonEqual, member, nestsDeeperThan } from '../json-value.ts'
 import { badRequest, rejected, requestTooLarge, StatusError } from '../status-error.ts'
 import { maxDepth } from '../strict-json.ts'
 import type { JsonObject, JsonValue } from '../types.ts'

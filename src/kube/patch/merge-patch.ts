@@ -2,8 +2,10 @@
  * JSON Merge Patch (RFC 7386). Inputs are never changed; what a patch does not touch is shared with the result.
  * As upstream's library does and unlike the RFC, null members are also dropped inside lists that a patch brings.
  */
+
+import { setMember } from '../../base/json-text.ts'
 import { type Resumable, runAtOnce } from '../../base/resumable.ts'
-import { copyingMembers, isJsonObject, jsonEqual, member, setMember } from '../json-value.ts'
+import { copyingMembers, isJsonObject, jsonEqual, member } from '../json-value.ts'
 import { badRequest } from '../status-error.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 

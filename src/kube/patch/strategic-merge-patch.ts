@@ -11,9 +11,11 @@
  * order, deletions come first, then the order of the patch.
  * @see k8s.io/apimachinery/pkg/util/strategicpatch/patch.go v0.36
  */
+
+import { setMember } from '../../base/json-text.ts'
 import { type MaybeResumable, type Resumable, resumed, runAtOnce } from '../../base/resumable.ts'
 import { goTypeOf, printGoValue } from '../go-quote.ts'
-import { copyingMembers, isExactNumber, isJsonObject, member, setMember } from '../json-value.ts'
+import { copyingMembers, isExactNumber, isJsonObject, member } from '../json-value.ts'
 import { memberSchema, type Schema } from '../schema/schema.ts'
 import type { StatusError } from '../status-error.ts'
 import { badRequest, rejected } from '../status-error.ts'

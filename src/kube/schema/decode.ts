@@ -9,8 +9,9 @@
  * @see sigs.k8s.io/json, k8s.io/apimachinery/pkg/runtime/converter.go v0.36
  */
 import { append } from '../../base/append.ts'
+import { setMember } from '../../base/json-text.ts'
 import { goTypeOf } from '../go-quote.ts'
-import { isExactNumber, isJsonObject, setMember } from '../json-value.ts'
+import { isExactNumber, isJsonObject } from '../json-value.ts'
 import { parseQuantity, printQuantity, QuantityError } from '../quantity.ts'
 import { type ParsedJson, printPath } from '../strict-json.ts'
 import { formatMicroTime, formatTime, parseTime, timeFault } from '../time.ts'

@@ -3,7 +3,9 @@
  * never changed; defaults are shared, so results must not be changed either.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting v0.36
  */
-import { isJsonObject, member, setMember } from '../json-value.ts'
+
+import { setMember } from '../../base/json-text.ts'
+import { isJsonObject, member } from '../json-value.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { memberSchema, type Schema } from './schema.ts'
 

@@ -4,9 +4,10 @@
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype, schema/objectmeta v0.36
  */
 import { append } from '../../base/append.ts'
+import { setMember } from '../../base/json-text.ts'
 import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired } from '../field-error.ts'
 import { parseApiVersion } from '../gvk.ts'
-import { isJsonObject, member, setMember } from '../json-value.ts'
+import { isJsonObject, member } from '../json-value.ts'
 import { validateMetadata } from '../metadata.ts'
 import { isDns1035Label, nameIsPathSegment } from '../names.ts'
 import type { JsonObject, JsonValue, ObjectMeta } from '../types.ts'

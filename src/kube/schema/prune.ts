@@ -4,8 +4,10 @@
  * metadata is decoded as the ObjectMeta it is.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go v0.36
  */
+
+import { setMember } from '../../base/json-text.ts'
 import { type FieldError, fieldInvalid } from '../field-error.ts'
-import { isJsonObject, setMember } from '../json-value.ts'
+import { isJsonObject } from '../json-value.ts'
 import { printPath } from '../strict-json.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { type Decoded, DecodeError, decode } from './decode.ts'
