@@ -108,3 +108,24 @@ test('says which templates have given it nothing, whether any process populates,
   await waitFor(client, configMapResource, { namespace: 'late', name: 'of-t' }, isThere)
   expect(await why()).not.toContain('nothing yet')
 })
+
+test('of a template with a kind that is not served, and of a namespace that waits, while no process runs', async () => {
+  await using cluster = await startOtherCluster({ port: 0 })
+  const { client } = cluster
+  const why = async (name: string) =>
+    explanationText(await explainNamespace(client, name, systemClock, AbortSignal.timeout(30_000)), systemClock.now())
+  await using populate = await populateOn(cluster)
+  const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } }
+  const templates = [widget, configMap('of-t')]
+  await client.create(templateResource, template('t', ['late', 'early'], { templates }))
+  await client.create(namespaceResource, { metadata: { name: 'early' } })
+  await waitFor(client, namespaceResource, { name: 'early' }, (n) => JSON.stringify(n?.status).includes('UnknownKind'))
+  expect(await why('early')).toContain('who is named below with each object that is missing; it is tried again\n')
+  await populate[Symbol.asyncDispose]()
+
+  await client.create(namespaceResource, { metadata: { name: 'late' } })
+  expect(await why('late')).toContain(`${nothingYet('NamespaceTemplate "t" selects this namespace, and has')}${none}`)
+  const early = await why('early')
+  expect(early).toMatch(/\n {2}who must act: who runs borough populate: no process [^\n]+\), and who is named below\n/)
+  expect(early).toContain(start)
+})

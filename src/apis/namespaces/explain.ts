@@ -148,14 +148,16 @@ async function explainGate(
 ): Promise<Explanation> {
   const { name = '', creationTimestamp } = namespace.metadata
   const failures = await explainFailures(client, namespace, signal)
-  const { who, helps } = await whoPopulates(client, nowMs, signal)
+  const { who, helps, rests } = await whoPopulates(client, nowMs, signal)
+  const isTried = failures.lacking !== undefined
+  const inVain = rests ? { ...triedInVain, who: `${who}, and who is named below` } : triedInVain
   const populated = conditionOf(namespace, 'Populated')
   const obstacle: Obstacle = {
-    ...(failures.lacking === undefined ? { what: notTried, who } : triedInVain),
+    ...(isTried ? inVain : { what: notTried, who }),
     ...(creationTimestamp ? { since: creationTimestamp } : {}),
     ...(populated?.status === 'False' && populated.message ? { progress: populated.message } : {}),
     helps: [
-      ...(failures.lacking === undefined ? helps : []),
+      ...(isTried && !rests ? [] : helps),
       ...lookAt(namespaceTemplateInitializer),
       {
         command: `kubectl label namespace ${name} ${pendingLabel}-`,

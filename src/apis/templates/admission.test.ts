@@ -357,7 +357,7 @@ describe('it sets', () => {
     const { metadata } = (await mutated(given, warnings)) as unknown as KubeObject
     expect(metadata.labels?.['a']).toBe('1')
     expect(metadata.annotations?.[holders]).toBe(record)
-    expect(warnings).toEqual(['label a is "1" here: template "t" sets it to "1"'])
+    expect(warnings).toEqual(['label a is not "2" here: template "t" sets it to "1"'])
     expect((await metadataOf({ ...given, deps: { setsMetadata: false } }))?.labels?.['a']).toBe('2')
     expect((await metadataOf({ templates: [sets] }))?.labels?.['a']).toBe('1')
   })

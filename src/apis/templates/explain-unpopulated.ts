@@ -47,7 +47,8 @@ export async function explainUnpopulated(
   const [kind, select, have] =
     names.length === 1 ? ['NamespaceTemplate', 'selects', 'has'] : ['NamespaceTemplates', 'select', 'have']
   const what = `${kind} ${names.join(', ')} ${select} this namespace, and ${have} given it nothing yet`
-  return [{ what, ...(await whoPopulates(client, nowMs, signal)) }]
+  const { who, helps } = await whoPopulates(client, nowMs, signal)
+  return [{ what, who, helps }]
 }
 
 /** Whether nothing is there of what it says for the namespace. False where that can't be told. */
@@ -86,12 +87,13 @@ const start: Help = {
   effect: 'start it where it is to run, or borough populate elsewhere: it goes on by itself',
 }
 
+interface Populates extends Pick<Obstacle, 'who' | 'helps'> {
+  /** True: no process does, so nothing is tried again. */
+  readonly rests?: true
+}
+
 /** Who gives namespaces their templates here, as far as the caller may know. */
-export async function whoPopulates(
-  client: Asked,
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<Pick<Obstacle, 'who' | 'helps'>> {
+export async function whoPopulates(client: Asked, nowMs: number, signal: AbortSignal): Promise<Populates> {
   const applies = 'applies the NamespaceTemplates that match'
   const { served } = await askKindNamed(client, `${templateGroupAlias}/${templateVersion}/${templateKind}`)
   if (served !== undefined) return { who: `namespace-template-controller: it ${applies}`, helps: [] }
@@ -103,5 +105,6 @@ export async function whoPopulates(
     return { who: `borough populate, which runs as ${holder}: its controller ${applies}`, helps: [] }
   }
   const since = `${holder === '' ? 'was given back' : 'was renewed last'} at ${renewTime}`
-  return { who: `who runs borough populate: no process of it populates now (${leaseText} ${since})`, helps: [start] }
+  const who = `who runs borough populate: no process of it populates now (${leaseText} ${since})`
+  return { who, helps: [start], rests: true }
 }

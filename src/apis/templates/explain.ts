@@ -71,8 +71,10 @@ export async function isHeldIn(
   }
   let isWhole = true
   for (const text of kinds) {
-    const { served: kind } = await askKindNamed(client, text)
-    const found = kind && (await ifReadable(client.list(kind, where)))
+    const { served, unanswered } = await askKindNamed(client, text)
+    // Of a kind that nothing serves nothing can be there.
+    if (served === undefined && unanswered === undefined) continue
+    const found = served && (await ifReadable(client.list(served, where)))
     if (found === undefined) isWhole = false
     else if (found.items.length > 0) return true
   }

@@ -204,7 +204,7 @@ describe('what a write is stored as', () => {
       labels: { ...enforced, a: 'b', c: 'd' },
       held: { [enforce]: 't', a: 't', c: 't' },
     })
-    expect(warnings).toEqual([`label ${enforce} is "restricted" here: template "t" sets it to "restricted"`])
+    expect(warnings).toEqual([`label ${enforce} is not "baseline" here: template "t" sets it to "restricted"`])
   })
 
   test('one whose name is to come has nothing that goes by it', () => {

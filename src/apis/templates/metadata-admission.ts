@@ -45,7 +45,7 @@ export function settleNew<T extends Named>(a: Told, given: T, matchers: Matchers
   for (const wanted of keys) {
     const is = valueOf(namespace, wanted)
     if (is === undefined || is === wanted.value) continue
-    a.warn(`${titleOfKey(wanted)} is ${JSON.stringify(wanted.value)} here: ${setBy(wanted)}`)
+    a.warn(`${titleOfKey(wanted)} is not ${JSON.stringify(is)} here: ${setBy(wanted)}`)
   }
   return withHolders(withKeys(namespace, keys), new Map(keys.map(holding)))
 }
