@@ -53,8 +53,6 @@ export function createProgram(onReady: () => void): Command {
       // Help is printed in colour, and commander takes them off again where these say no.
       getOutHasColors: () => hasColours(colourChoice(program), process.stdout),
       getErrHasColors: () => hasColours(colourChoice(program), process.stderr),
-      outputError: (text) =>
-        complain(program, `${inOneLine(text.replace(/^error: /, ''))} (borough --help shows what there is)`),
     })
     .exitOverride()
   addUpCommand(program, onReady)
@@ -73,7 +71,17 @@ export function createProgram(onReady: () => void): Command {
   addConsoleCommand(program)
   addCompletionCommand(program)
   refuseEmptyValues(program)
+  nameHelp(program, program, program.name())
   return program
+}
+
+/** What is wrong in a command line is told with the command whose help says what is right. */
+function nameHelp(program: Command, command: Command, name: string): void {
+  command.configureOutput({
+    outputError: (text) =>
+      complain(program, `${inOneLine(text.replace(/^error: /, ''))} (${name} --help shows what there is)`),
+  })
+  for (const sub of command.commands) nameHelp(program, sub, `${name} ${sub.name()}`)
 }
 
 /** Sets the exit code. Never rejects. */

@@ -163,7 +163,7 @@ describe('repair', () => {
     expect(out).toMatch(/\nwith --from <backup> it says what that holds of them, too\n$/)
     expect(await borough('storage', 'repair', '--key', key, '--with', 'previous')).toMatchObject({
       code: 1,
-      err: 'borough: nothing was changed: say --yes to do it (borough --help shows what there is)\n',
+      err: 'borough: nothing was changed: say --yes to do it (borough storage repair --help shows what there is)\n',
     })
     expect((await borough('storage', 'verify')).code).toBe(1)
   })
@@ -218,10 +218,13 @@ describe('repair', () => {
   it.each([
     { args: ['--key', '/registry/none', '--with', 'removal', '--yes'], message: '/registry/none does not exist' },
     { args: ['--key', key, '--with', 'removal', '--yes'], message: `${key} is not damaged` },
-    { args: ['--key', key, '--yes'], message: '--key and --with go together (borough --help shows what there is)' },
+    {
+      args: ['--key', key, '--yes'],
+      message: '--key and --with go together (borough storage repair --help shows what there is)',
+    },
     {
       args: ['--key', key, '--with', 'backup', '--yes'],
-      message: '--with backup needs --from <file> (borough --help shows what there is)',
+      message: '--with backup needs --from <file> (borough storage repair --help shows what there is)',
     },
   ])('refuses $args', async ({ args, message }) => {
     expect(await borough('storage', 'repair', ...args)).toEqual({ code: 1, out: '', err: `borough: ${message}\n` })

@@ -226,7 +226,7 @@ test.each([
   async ({ args, says }) => {
     const { code, stdout, stderr } = await spawned([...args])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr.replace(' (borough --help shows what there is)', '')).toBe(`borough: ${says}\n`)
+    expect(stderr.replace(` (borough ${args[0]} --help shows what there is)`, '')).toBe(`borough: ${says}\n`)
   },
   60_000,
 )

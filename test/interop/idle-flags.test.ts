@@ -5,7 +5,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { borough } from './borough-process.ts'
 
-const hint = '(borough --help shows what there is)'
+/** Of the command that was asked for. */
+const hintOf = (args: readonly string[]): string =>
+  `(borough ${args
+    .slice(
+      0,
+      args.findIndex((arg) => arg.startsWith('-')),
+    )
+    .join(' ')} --help shows what there is)`
 const ofEtcd = 'is about an etcd: name it with --storage etcd://host:port'
 const noName = 'is invalid. It must be a host name or an IP address, such as api.example.com or 10.0.0.7.'
 
@@ -62,7 +69,11 @@ test.each([
   async ({ args, says }) => {
     const dataDir = join(folder, 'data')
     const place = args[1] === '--listn' ? [] : ['--data-dir', dataDir]
-    expect(await borough([...args, ...place])).toEqual({ code: 1, stdout: '', stderr: `borough: ${says} ${hint}\n` })
+    expect(await borough([...args, ...place])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `borough: ${says} ${hintOf(args)}\n`,
+    })
     expect(await readdir(folder)).toEqual([])
   },
   60_000,
@@ -72,7 +83,7 @@ test('a file of settings is held to the same', async () => {
   const file = join(folder, 'config.yaml')
   const started = ['up', '--config', file, '--data-dir', join(folder, 'data')]
   await writeFile(file, 'etcd-cafile: ca.pem\n')
-  expect((await borough(started)).stderr).toBe(`borough: --etcd-cafile ${ofEtcd} ${hint}\n`)
+  expect((await borough(started)).stderr).toBe(`borough: --etcd-cafile ${ofEtcd} ${hintOf(started)}\n`)
   await writeFile(file, 'tls-san: [api.example.com, "a b"]\n')
   expect((await borough(started)).stderr).toBe(
     `borough: ${file}: tls-san: It must be a host name or an IP address, such as api.example.com or 10.0.0.7.\n`,

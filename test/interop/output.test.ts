@@ -53,7 +53,7 @@ test.each(commands)('borough %s refuses a form that there is not in one line', a
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toBe(
     `borough: option '-o, --output <format>' argument 'xml' is invalid. ` +
-      'Allowed choices are text, wide, json, yaml, name. (borough --help shows what there is)\n',
+      `Allowed choices are text, wide, json, yaml, name. (borough ${command} --help shows what there is)\n`,
   )
 })
 

@@ -25,11 +25,11 @@ const start = (...flags: string[]) => {
 }
 
 test.each([
-  ['one that there is not', '--bad-flag', "unknown option '--bad-flag' (borough --help shows what there is)"],
+  ['one that there is not', '--bad-flag', "unknown option '--bad-flag' (borough up --help shows what there is)"],
   [
     'one without its value',
     '--storage',
-    "option '--storage <engine>' argument missing (borough --help shows what there is)",
+    "option '--storage <engine>' argument missing (borough up --help shows what there is)",
   ],
 ])('%s is told in one line, and nothing is built', (_name, flag, said) => {
   expect(start(flag)).toEqual({ status: 1, stdout: '', stderr: `borough: ${said}\n` })
