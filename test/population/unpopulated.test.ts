@@ -118,10 +118,16 @@ test('of a template with a kind that is not served, and of a namespace that wait
   const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } }
   const templates = [widget, configMap('of-t')]
   await client.create(templateResource, template('t', ['late', 'early'], { templates }))
+  await client.create(templateResource, template('other', ['other']))
+  await client.create(templateResource, template('u', ['waits']))
   await client.create(namespaceResource, { metadata: { name: 'early' } })
   await waitFor(client, namespaceResource, { name: 'early' }, (n) => JSON.stringify(n?.status).includes('UnknownKind'))
   expect(await why('early')).toContain('who is named below with each object that is missing; it is tried again\n')
   await populate[Symbol.asyncDispose]()
+
+  const labels = { 'policy/namespace-template-pending': 'true' }
+  await client.create(namespaceResource, { metadata: { name: 'waits', labels } })
+  expect(await why('waits')).toContain(`* its templates have not been applied yet: "u"\n  who must act: ${none}`)
 
   await client.create(namespaceResource, { metadata: { name: 'late' } })
   expect(await why('late')).toContain(`${nothingYet('NamespaceTemplate "t" selects this namespace, and has')}${none}`)

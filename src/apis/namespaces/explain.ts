@@ -19,7 +19,7 @@ import {
 } from '../initializers/types.ts'
 import { explainTemplates } from '../templates/explain.ts'
 import { explainFailures, notTried, triedInVain } from '../templates/explain-failures.ts'
-import { explainUnpopulated, whoPopulates } from '../templates/explain-unpopulated.ts'
+import { explainUnpopulated, namesSelecting, whoPopulates } from '../templates/explain-unpopulated.ts'
 import { pendingLabel } from '../templates/types.ts'
 import type { Explanation, Help, Obstacle } from './explanation.ts'
 import { dryRunRefusals, refusalsIn } from './refused-deletion.ts'
@@ -150,10 +150,11 @@ async function explainGate(
   const failures = await explainFailures(client, namespace, signal)
   const { who, helps, rests } = await whoPopulates(client, nowMs, signal)
   const isTried = failures.lacking !== undefined
+  const names = isTried ? '' : await namesSelecting(client, namespace, signal)
   const inVain = rests ? { ...triedInVain, who: `${who}, and who is named below` } : triedInVain
   const populated = conditionOf(namespace, 'Populated')
   const obstacle: Obstacle = {
-    ...(isTried ? inVain : { what: notTried, who }),
+    ...(isTried ? inVain : { what: names === '' ? notTried : `${notTried}: ${names}`, who }),
     ...(creationTimestamp ? { since: creationTimestamp } : {}),
     ...(populated?.status === 'False' && populated.message ? { progress: populated.message } : {}),
     helps: [

@@ -64,6 +64,15 @@ async function isWithout(
   return (await isHeldIn(client, { template, kinds }, namespace, signal)) === false
 }
 
+/** Quoted, those that the caller may list, with a comma between; empty: none is known. */
+export async function namesSelecting(client: Asked, namespace: Namespace, signal: AbortSignal): Promise<string> {
+  const listed = await ifReadable(client.list(templateResource, { signal }))
+  const selecting = ((listed?.items ?? []) as NamespaceTemplate[]).filter(
+    (template) => haltOf(template) === undefined && compileMatcher(template).selects(namespace),
+  )
+  return selecting.map(({ metadata }) => JSON.stringify(nameOf(metadata))).join(', ')
+}
+
 interface Lease extends KubeObject {
   readonly spec?: {
     readonly holderIdentity?: string
