@@ -95,6 +95,8 @@ describe('what it makes of a text', () => {
   it('is found in a text of many levels, and in one of many escapes, in time', () => {
     const deep = `${'{"a\\"":['.repeat(1000)}1${']}'.repeat(1000)}`
     expect(JSON.stringify(parseJsonText(deep))).toBe(deep)
+    const deeper = `${'{"\\\\":'.repeat(50_000)}1${'}'.repeat(50_000)}`
+    expect(Object.keys(parseJsonText(deeper) as object)).toEqual([slash])
     const wide = `{${Array.from({ length: 20_000 }, (_, i) => `"${i}\\"":"${'\\\\'.repeat(20)}"`).join()}}`
     expect(JSON.stringify(parseJsonText(wide))).toBe(wide)
     const slashes = `{"a":"${'\\\\'.repeat(500_000)}","b":"\\""}`

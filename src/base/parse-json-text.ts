@@ -19,6 +19,14 @@ export function parseJsonText(text: string): unknown {
   return text.includes(backslash) && hasEscapedKey(text) ? new Assembly(text).whole() : value
 }
 
+/**
+ * For who reads nothing of it: what V8 takes keys for does not matter then, and of many with escapes it is faster.
+ * @throws SyntaxError
+ */
+export function checkJsonText(text: string): void {
+  JSON.parse(text)
+}
+
 /** Visits the strings that have escapes, and no others. */
 export function hasEscapedKey(text: string): boolean {
   for (let at = text.indexOf(backslash); at >= 0; ) {
@@ -29,6 +37,19 @@ export function hasEscapedKey(text: string): boolean {
   return false
 }
 
+/** A container that is put together. */
+interface Part {
+  readonly made: Made
+  /** Under which the container that it is in has it. */
+  readonly key: string
+  readonly end: number
+  /** The member to be read next. */
+  at: number
+  /** Where the members begin that are to be read together. */
+  together: number
+}
+
+/** Without recursion: a text may be deeper than the stack. */
 class Assembly {
   readonly #text: string
   /** Containers with an escaped key in them, however deep: where each begins, and where it ends. */
@@ -40,43 +61,66 @@ class Assembly {
   }
 
   whole(): unknown {
-    return this.#container(skipBlanks(this.#text, 0))
+    const outermost = this.#open(skipBlanks(this.#text, 0), '')
+    const open = [outermost]
+    for (let part: Part | undefined = outermost; part !== undefined; part = open.at(-1)) {
+      const inner = this.#readOn(part)
+      if (inner !== undefined) {
+        open.push(inner)
+        continue
+      }
+      open.pop()
+      const outer = open.at(-1)
+      if (outer !== undefined) put(outer.made, part.key, part.made)
+    }
+    return outermost.made
   }
 
-  /** One of `#ends`. Members that V8 can read are handed to it together. */
-  #container(begin: number): unknown {
+  /** `begin`: one of `#ends`. */
+  #open(begin: number, key: string): Part {
+    const made: Made = this.#text.charCodeAt(begin) === openBrace ? {} : []
+    const together = begin + 1
+    return { made, key, end: this.#ends.get(begin) as number, at: skipBlanks(this.#text, together), together }
+  }
+
+  /** Until a member is to be put together itself. Members that V8 can read are handed to it together. */
+  #readOn(part: Part): Part | undefined {
     const text = this.#text
-    const isObject = text.charCodeAt(begin) === openBrace
-    const made: Made = isObject ? {} : []
-    const end = this.#ends.get(begin) as number
-    /** Where the members begin that are to be read together. */
-    let together = begin + 1
-    for (let at = skipBlanks(text, together); at < end; ) {
-      const member = at
+    const { made, end } = part
+    const isObject = !Array.isArray(made)
+    while (part.at < end) {
+      const member = part.at
       const keyEnd = isObject ? endOfString(text, member) : member
       const value = isObject ? skipBlanks(text, skipBlanks(text, keyEnd + 1) + 1) : member
-      const isConcerned = this.#ends.has(value)
-      const valueEnd = isConcerned ? (this.#ends.get(value) as number) + 1 : endOfValue(text, value)
-      if (isConcerned || (isObject && text.slice(member, keyEnd).includes(backslash))) {
-        add(made, text.slice(together, member))
-        const read: unknown = isConcerned ? this.#container(value) : JSON.parse(text.slice(value, valueEnd))
-        if (Array.isArray(made)) made.push(read)
-        else setMember(made, JSON.parse(text.slice(member, keyEnd + 1)) as string, read)
-        together = skipBlanks(text, valueEnd) + 1
-      }
+      const inner = this.#ends.get(value)
+      const valueEnd = inner === undefined ? endOfValue(text, value) : inner + 1
+      const behind = skipBlanks(text, valueEnd) + 1
       // Behind the comma; at the last member, behind the end.
-      at = skipBlanks(text, skipBlanks(text, valueEnd) + 1)
+      part.at = skipBlanks(text, behind)
+      if (inner === undefined && !(isObject && text.slice(member, keyEnd).includes(backslash))) continue
+      add(made, text.slice(part.together, member))
+      part.together = behind
+      const key = isObject ? (JSON.parse(text.slice(member, keyEnd + 1)) as string) : ''
+      if (inner !== undefined) return this.#open(value, key)
+      put(made, key, JSON.parse(text.slice(value, valueEnd)))
     }
-    if (together < end) add(made, text.slice(together, end))
-    return made
+    if (part.together < end) add(made, text.slice(part.together, end))
+    part.together = end
+    return undefined
   }
 }
 
 type Made = Record<string, unknown> | unknown[]
 
+function put(made: Made, key: string, value: unknown): void {
+  if (Array.isArray(made)) made.push(value)
+  else setMember(made, key, value)
+}
+
 /** Whole members, with a comma behind the last one or without. */
 function add(made: Made, members: string): void {
   const text = members.trimEnd().replace(/,$/, '')
+  if (text === '') return
   if (Array.isArray(made)) for (const item of JSON.parse(`[${text}]`) as unknown[]) made.push(item)
   else for (const [key, value] of Object.entries(JSON.parse(`{${text}}`) as object)) setMember(made, key, value)
 }

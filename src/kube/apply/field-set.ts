@@ -270,14 +270,14 @@ function remaining(rest: FieldSet | undefined, removed: boolean): FieldSet | und
   return removed ? withoutSelf(rest) : rest
 }
 
-export function equalSets(a: FieldSet, b: FieldSet): boolean {
+/** Also of what a client sent in place of a set. */
+export function equalSets(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  const keys = Object.keys(a)
-  if (keys.length !== Object.keys(b).length) return false
-  for (const key of keys) {
-    const right = b[key]
-    if (right === undefined || !equalSets(a[key] as FieldSet, right)) return false
-  }
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  const [left, right] = [a as FieldSet, b as FieldSet]
+  const keys = Object.keys(left)
+  if (keys.length !== Object.keys(right).length) return false
+  for (const key of keys) if (right[key] === undefined || !equalSets(left[key], right[key])) return false
   return true
 }
 

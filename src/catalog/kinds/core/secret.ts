@@ -2,7 +2,7 @@
  * Secrets.
  * @see ValidateSecret in pkg/apis/core/validation, pkg/apis/core/v1/{defaults,conversion}.go of Kubernetes 1.36
  */
-import { parseJsonText } from '../../../base/parse-json-text.ts'
+import { checkJsonText } from '../../../base/parse-json-text.ts'
 import { isConfigMapKey } from '../../../kube/names.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
@@ -59,7 +59,7 @@ function checkSecret(report: Report, next: KubeObject, old: KubeObject | undefin
 function checkJson(report: Report, field: string, value: unknown): void {
   if (typeof value !== 'string') return report.required(field)
   try {
-    parseJsonText(Buffer.from(value, 'base64').toString('utf8'))
+    checkJsonText(Buffer.from(value, 'base64').toString('utf8'))
   } catch (e) {
     if (!(e instanceof SyntaxError)) throw e
     // The parser's own words could repeat the secret.
