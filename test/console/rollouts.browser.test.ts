@@ -168,10 +168,13 @@ describe.skipIf(noBrowser !== undefined)(`rollouts${noBrowser === undefined ? ''
     await reader.page.getByRole('row').filter({ hasText: 'team-a' }).waitFor()
     await reader.page.getByRole('searchbox').fill('none')
     await reader.page.getByText('Nothing is found for “none”').waitFor()
-    expect(await reader.page.getByRole('link', { name: 'New template' }).count()).toBe(0)
+    const offered = reader.page.getByRole('link', { name: 'New template' })
+    await expect.poll(() => offered.count()).toBe(0)
     await reader.page.goBack()
     await reader.page.getByRole('heading', { name: 'Rollout of generation 5' }).waitFor()
-    expect(await reader.page.getByRole('button', { name: /rollout|this template|Go back/ }).count()).toBe(0)
+    // The page before it may not be gone yet.
+    const buttons = reader.page.getByRole('button', { name: /rollout|this template|Go back/ })
+    await expect.poll(() => buttons.count()).toBe(0)
     await reader.context.close()
   })
 
